@@ -122,7 +122,7 @@ MESSAGES = {
     "rerun=a model=mlp": "model: a run is run again as it was; with rerun, only hydra.run.dir may be given",
     # clusters
     "cluster=2workers replication=none": "replication: none trains in one process, and the cluster has 1 parameter "
-    "server and 2 workers: choose replication=between_graph or in_graph, or cluster=local",
+    "server and 2 workers: choose replication=between_graph, in_graph or all_reduce, or cluster=local",
     "replication=between_graph": "replication: between_graph needs workers and a parameter server, and cluster=local "
     "has neither: choose cluster=2workers, 2ps3workers or static, or replication=in_graph or none",
     "update=sync": "update: sync puts the gradients of several copies of the model together, and replication=none has one: "

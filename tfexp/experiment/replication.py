@@ -30,8 +30,8 @@ class Single(Replication):
         if cluster.tasks:
             raise SettingError(
                 "replication",
-                f"none trains in one process, and the cluster has {cluster.described}: choose replication=between_graph "
-                "or in_graph, or cluster=local",
+                f"none trains in one process, and the cluster has {cluster.described}: choose replication="
+                "between_graph, in_graph or all_reduce, or cluster=local",
             )
 
     def copies(self, cluster: Cluster) -> int:
