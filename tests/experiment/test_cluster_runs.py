@@ -20,7 +20,10 @@ from tests.processes import all_ended
 
 ROOT = Path(next(iter(tf.__path__))).parent
 TWO = ["cluster=2workers", "cluster.hosting=process"]
-LONG = [*TWO, "train.steps=1000000", "train.checkpoint_every=50", "train.eval_every=0", "hydra.run.dir=run"]
+UNTIL_ENDED = ["train.steps=1000000", "train.checkpoint_every=50", "train.eval_every=0", "hydra.run.dir=run"]
+LONG = [*TWO, *UNTIL_ENDED]
+NO_RESTARTS = [*LONG, "cluster.restarts=0"]
+PEERS = ["cluster=2peers", "cluster.hosting=process", *UNTIL_ENDED]
 
 
 def task_pids(folder: Path) -> dict[str, int]:
@@ -164,9 +167,15 @@ def test_a_killed_driver_takes_its_tasks_along_and_the_run_goes_on(cli: Callable
     assert numbers(tmp_path / "run")["step"] >= step + 40
 
 
-@pytest.mark.parametrize("task", ["ps:0", "worker:0", "worker:1"])
-def test_a_task_that_dies_ends_the_run_with_one_error_if_it_may_not_be_started_again(task: str, tmp_path: Path) -> None:
-    with started([*LONG, "cluster.restarts=0"], tmp_path) as process:
+@pytest.mark.parametrize(
+    ("task", "words"),
+    [(task, NO_RESTARTS) for task in ("ps:0", "worker:0", "worker:1")]
+    + [(task, PEERS) for task in ("worker:0", "worker:1")],
+)
+def test_a_task_that_dies_ends_the_run_with_one_error_if_it_may_not_be_started_again(
+    task: str, words: list[str], tmp_path: Path
+) -> None:
+    with started(words, tmp_path) as process:
         wait_for(process, "step 100000/1000000", instead=lambda: saved(tmp_path / "run") >= 50)
         pids = task_pids(tmp_path / "run")
         os.kill(pids[task], signal.SIGKILL)

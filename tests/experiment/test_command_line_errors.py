@@ -30,7 +30,7 @@ MESSAGES = {
     "-m model=mlp,linrg": f"model (conf/model): there is no choice 'linrg'; did you mean 'linreg'? {MODELS}",
     "modl=linreg": f"modl (conf/config.yaml): there is no setting or group 'modl'; did you mean 'model'? {ROOTS}",
     "cluster=9workers": "cluster (conf/cluster): there is no choice '9workers'; did you mean '2workers'? "
-    "The choices are: 2ps3workers, 2workers, local, static",
+    "The choices are: 2peers, 2ps3workers, 2workers, local, static",
     "device=cpus": "device (conf/device): there is no choice 'cpus'; did you mean 'cpu'? "
     "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
     # stray signs
@@ -122,15 +122,30 @@ MESSAGES = {
     "rerun=a model=mlp": "model: a run is run again as it was; with rerun, only hydra.run.dir may be given",
     # clusters
     "cluster=2workers replication=none": "replication: none trains in one process, and the cluster has 1 parameter "
-    "server and 2 workers: choose replication=between_graph or in_graph, or cluster=local",
+    "server and 2 workers: choose replication=between_graph, in_graph or all_reduce, or cluster=local",
     "replication=between_graph": "replication: between_graph needs workers and a parameter server, and cluster=local "
     "has neither: choose cluster=2workers, 2ps3workers or static, or replication=in_graph or none",
     "update=sync": "update: sync puts the gradients of several copies of the model together, and replication=none has one: "
     "use update=async, or choose a cluster such as cluster=2workers, or replication=in_graph",
     "cluster=2workers update=sync update.spare=2": "update.spare: 2 of 2 workers leaves none to make an update: "
     "give at most 1",
-    "cluster=2workers replication=in_graph update=sync update.spare=1": "update.spare: 1: in_graph waits for all copies of "
-    "the model; give 0, or replication=between_graph",
+    "cluster=2workers replication=in_graph update=sync update.spare=1": "update.spare: 1: only between_graph has "
+    "workers that an update need not wait for: give 0, or choose it",
+    "cluster=2peers update.spare=1": "update.spare: 1: only between_graph has workers that an update need not wait for: "
+    "give 0, or choose it",
+    "cluster=2peers update=async": "update: async is for workers that share variables, and with replication=all_reduce each "
+    "has its own: use update=sync, or choose replication=between_graph",
+    "cluster=2workers replication=all_reduce update=sync": "cluster.ps (conf/cluster/2workers.yaml, line 6): all_reduce has "
+    "all variables on each worker, and the cluster has 1 parameter server and 2 workers: give no parameter servers "
+    "(cluster=2peers has none), or choose replication=between_graph",
+    "replication=all_reduce update=sync": "replication: all_reduce needs workers, and cluster=local has none: choose "
+    "cluster=2peers, or replication=in_graph or none",
+    "cluster=2peers cluster.workers=1": "cluster.workers: 1: all_reduce needs workers to make steps together: give at least "
+    "2",
+    "cluster=2peers cluster.restarts=3": "cluster.restarts: 3: all_reduce ends the run when a worker is lost, and resume= "
+    "goes on: give 0",
+    "cluster=2peers cluster.wire_dtype=float16": "cluster.wire_dtype: float16: all_reduce sends gradients as they are: give "
+    "float32, or choose replication=between_graph",
     "cluster=2workers update=sync update.spare=-1": "update.spare: -1 must be at least 0",
     "replication=in_graph replication.towers=0": "replication.towers: 0 must be at least 1",
     "cluster=2workers replication=in_graph cluster.ps=0": "cluster.ps: in_graph needs a parameter server to keep the "

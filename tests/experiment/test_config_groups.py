@@ -141,6 +141,7 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "local": [],
         "2workers": ["cluster.hosting=process"],
         "2ps3workers": ["cluster.hosting=process"],
+        "2peers": ["cluster.hosting=process"],
         "static": ["cluster.ps_hosts=[{0}]", "cluster.worker_hosts=[{1}]"],
     },
     "experiment": {
@@ -154,6 +155,7 @@ RECIPES: dict[str, dict[str, list[str]]] = {
         "none": [],
         "between_graph": ["cluster=2workers", "cluster.hosting=process"],
         "in_graph": ["replication.towers=3"],
+        "all_reduce": ["cluster=2peers", "cluster.hosting=process"],
     },
     "update": {
         "async": ["cluster=2workers", "cluster.hosting=process"],

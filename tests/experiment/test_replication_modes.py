@@ -20,6 +20,7 @@ import tfexp as tf
 from tfexp.experiment import driver
 
 CLUSTER = ["cluster=2workers", "cluster.hosting=process"]
+PEERS = ["cluster=2peers", "cluster.hosting=process"]
 MODELS = {
     "linreg": ["model=linreg"],
     "softmax": ["model=softmax"],
@@ -30,6 +31,8 @@ WAYS = {
     "in_graph": [*CLUSTER, "replication=in_graph"],
     "towers": ["replication=in_graph"],
 }
+EVERY_WAY = {**WAYS, "all_reduce": PEERS}
+TOGETHER = {way: [*words, "update=sync"] for way, words in EVERY_WAY.items()}
 
 
 @pytest.fixture(autouse=True)
@@ -64,8 +67,8 @@ def test_together_they_do_what_one_process_does_with_the_whole_batch(model: str,
     common = [*MODELS[model], "train.steps=31", "train.eval_every=10", "train.trace_every=20"]
     common += ["optimizer=momentum", "schedule=exponential"]
     assert cli(*common, "hydra.run.dir=one").code == 0
-    for way, words in WAYS.items():
-        ended = cli(*common, *words, "update=sync", f"hydra.run.dir={way}")
+    for way, words in TOGETHER.items():
+        ended = cli(*common, *words, f"hydra.run.dir={way}")
         assert ended.code == 0, ended.err
         assert_same(tmp_path / "one", tmp_path / way)
         kept = sorted(path.name for path in (tmp_path / way / "traces").iterdir())
@@ -80,8 +83,9 @@ def test_each_input_gives_each_worker_its_part(given: str, cli: Callable, tmp_pa
     common = ["train.steps=15", "train.eval_every=10", "train.batch_size=30"]
     words = [f"input={given}", *(["input.threads=1"] if given == "queue" else []), "update=sync"]
     assert cli(*common, "hydra.run.dir=one").code == 0
-    for way, copies in (("between_graph", "cluster.workers=3"), ("towers", "replication.towers=3")):
-        ended = cli(*common, *WAYS[way], copies, *words, f"hydra.run.dir={way}")
+    copies = {"between_graph": "cluster.workers=3", "towers": "replication.towers=3", "all_reduce": "cluster.workers=3"}
+    for way, three in copies.items():
+        ended = cli(*common, *EVERY_WAY[way], three, *words, f"hydra.run.dir={way}")
         assert ended.code == 0, ended.err
         assert_same(tmp_path / "one", tmp_path / way)
 
@@ -124,9 +128,9 @@ def test_spare_workers_and_what_they_bring_too_late(cli: Callable, tmp_path: Pat
     assert all(after >= before for after, before in zip(later["dropped"], counts[-1], strict=True))
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", TOGETHER)
 def test_a_run_together_goes_on_as_if_it_had_not_stopped(way: str, cli: Callable, tmp_path: Path) -> None:
-    common = [*WAYS[way], "update=sync", "train.eval_every=10"]
+    common = [*TOGETHER[way], "train.eval_every=10"]
     assert cli(*common, "train.steps=33", "hydra.run.dir=whole").code == 0
     assert cli(*common, "train.steps=20", "hydra.run.dir=run").code == 0
     ended = cli("resume=run", "train.steps=33")
@@ -135,11 +139,12 @@ def test_a_run_together_goes_on_as_if_it_had_not_stopped(way: str, cli: Callable
 
 
 @pytest.mark.parametrize(
-    ("way", "update"), [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async"), ("towers", "async")]
+    ("way", "update"),
+    [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async"), ("towers", "async"), ("all_reduce", "sync")],
 )
 def test_stopping_early_ends_everybody(way: str, update: str, cli: Callable, tmp_path: Path) -> None:
     ended = cli(
-        *WAYS[way], f"update={update}", "train.steps=100000", "train.eval_every=10", "train.early_stop.patience=2",
+        *EVERY_WAY[way], f"update={update}", "train.steps=100000", "train.eval_every=10", "train.early_stop.patience=2",
         "train.early_stop.min_delta=100", "hydra.run.dir=run",
     )  # fmt: skip
     assert ended.code == 0, ended.err
@@ -156,13 +161,14 @@ def test_stopping_early_ends_everybody(way: str, update: str, cli: Callable, tmp
         ("in_graph", ["update=sync"]),
         ("in_graph", []),
         ("towers", []),
+        ("all_reduce", []),
     ],
 )
 def test_a_signal_saves_a_whole_step(
     way: str, words: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     signals_after(40, monkeypatch)
-    ended = cli(*WAYS[way], *words, "train.steps=1000000", "train.checkpoint_every=0", "hydra.run.dir=run")
+    ended = cli(*EVERY_WAY[way], *words, "train.steps=1000000", "train.checkpoint_every=0", "hydra.run.dir=run")
     assert ended.code == 130, ended.err
     assert ended.err.startswith("tfexp: stopped after step ")
     step = int(ended.err.split()[4])
@@ -174,10 +180,10 @@ def test_a_signal_saves_a_whole_step(
 
 def signals_after(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C when the run has come so far, once."""
-    from tfexp.experiment import together, turns
+    from tfexp.experiment import in_step, together, turns
 
     sent: list[bool] = []
-    for kind in (turns.Alone, turns.Apart, together.Together, turns.Towers):
+    for kind in (turns.Alone, turns.Apart, together.Together, turns.Towers, in_step.InStep):
 
         def may_begin(self: Any, seen: int, before: Any = kind.may_begin) -> bool:
             if seen >= step and not sent:
@@ -188,17 +194,19 @@ def signals_after(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(kind, "may_begin", may_begin)
 
 
-@pytest.mark.parametrize("way", ["in_graph", "towers"])
+@pytest.mark.parametrize("way", ["in_graph", "towers", "all_reduce"])
 def test_divergence_of_any_copy_ends_the_run(way: str, cli: Callable, tmp_path: Path) -> None:
-    ended = cli(*WAYS[way], "optimizer.learning_rate=1e4", "train.eval_every=0", "hydra.run.dir=run")
+    ended = cli(*EVERY_WAY[way], "optimizer.learning_rate=1e4", "train.eval_every=0", "hydra.run.dir=run")
     assert ended.code == 1
     assert "the last good checkpoint is run/checkpoints/model.ckpt-0" in ended.err
     assert numbers(tmp_path / "run")["status"] == "diverged"
 
 
-@pytest.mark.parametrize("way", ["between_graph", "in_graph"])
-def test_two_workers_together_repeat_their_numbers_to_the_bit(way: str, cli: Callable, tmp_path: Path) -> None:
-    assert cli(*WAYS[way], "update=sync", "train.steps=30", "hydra.run.dir=run").code == 0
+@pytest.mark.parametrize(
+    ("way", "words"), [("between_graph", []), ("in_graph", []), ("all_reduce", ["cluster.workers=3", "train.batch_size=33"])]
+)
+def test_workers_together_repeat_their_numbers_to_the_bit(way: str, words: list[str], cli: Callable, tmp_path: Path) -> None:
+    assert cli(*TOGETHER[way], *words, "train.steps=30", "hydra.run.dir=run").code == 0
     ended = cli("rerun=run", "hydra.run.dir=again")
     assert ended.code == 0, ended.err
     assert "the numbers agree with run, to the bit" in ended.out

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from run_files import numbers
-from test_replication_modes import CLUSTER, WAYS, assert_same
+from test_replication_modes import CLUSTER, TOGETHER, assert_same
 from thread_hosting import ThreadHosting
 
 from tfexp.experiment import driver
@@ -40,18 +40,22 @@ def test_workers_share_its_variables(model: str, cli: Callable, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("model", "way"), [("layers", "between_graph"), ("gan", "between_graph"), ("layers", "towers"), ("word2vec", "towers")]
+    ("model", "way"),
+    [
+        *[("layers", "between_graph"), ("gan", "between_graph"), ("layers", "towers"), ("word2vec", "towers")],
+        *[("layers", "all_reduce"), ("gan", "all_reduce"), ("word2vec", "all_reduce")],
+    ],
 )
 def test_it_takes_synchronous_steps(model: str, way: str, cli: Callable, tmp_path: Path) -> None:
-    ended = cli(f"model={model}", *ZOO[model], *SHORT, *WAYS[way], "update=sync", "hydra.run.dir=run")
+    ended = cli(f"model={model}", *ZOO[model], *SHORT, *TOGETHER[way], "hydra.run.dir=run")
     assert ended.code == 0, ended.err
     assert numbers(tmp_path / "run")["step"] == 12
 
 
-@pytest.mark.parametrize("model", ["ensemble"])
-def test_together_workers_do_what_one_process_does(model: str, cli: Callable, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("model", "way"), [("ensemble", "between_graph"), ("ensemble", "all_reduce")])
+def test_together_workers_do_what_one_process_does(model: str, way: str, cli: Callable, tmp_path: Path) -> None:
     common = [f"model={model}", *ZOO[model], *SHORT, "optimizer=momentum"]
     assert cli(*common, "hydra.run.dir=one").code == 0
-    ended = cli(*common, *WAYS["between_graph"], "update=sync", "hydra.run.dir=two")
+    ended = cli(*common, *TOGETHER[way], "hydra.run.dir=two")
     assert ended.code == 0, ended.err
     assert_same(tmp_path / "one", tmp_path / "two")

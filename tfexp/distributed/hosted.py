@@ -109,8 +109,9 @@ class Member:
             while not self._exit.wait(ALIVE_EVERY):
                 self.send("alive")
 
-    def wait_for_exit(self) -> None:
-        self._exit.wait()
+    def wait_for_exit(self, seconds: float | None = None) -> None:
+        """Until the driver lets the task go, but at most so long."""
+        self._exit.wait(seconds)
 
 
 def run_task(link: Link) -> None:

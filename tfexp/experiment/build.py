@@ -16,6 +16,7 @@ from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.placing import placed_dynamically
+from tfexp.experiment.replication import AllReduce
 from tfexp.experiment.schema import Balance, Jit, Placer, Settings, WireDtype
 from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
@@ -25,6 +26,7 @@ from tfexp.runtime.jit import can_compile, has_numba, with_numba
 from tfexp.runtime.libraries import lacks_onednn, with_onednn
 from tfexp.train.device_setter import GreedyLoadBalancingStrategy, byte_size_load_fn
 from tfexp.train.once_per_step import OncePerStep
+from tfexp.train.peers import Peers
 from tfexp.train.staleness import StaleGradients
 from tfexp.train.whole_updates import WholeUpdates
 
@@ -54,7 +56,8 @@ class Program:
     `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
     optimizer step which adds one to `global_step`, and `loss` the objective of all that the step trains on. What `train`
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
-    the same variables. `sync` is how several processes make a step together; None: they do not. `stale` measures how late
+    the same variables. `sync` is how several processes make a step together on parameter servers, `peers` how they do it
+    without; None: they do not. `stale` measures how late
     gradients are; None: none can be. `summaries` is None if there are none. `ready` gives the names of the variables
     without a value; only a graph that shares them with others has it. `updates` knows whether an update was cut off, where
     that may be. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
@@ -79,6 +82,7 @@ class Program:
     trained: tuple[str, ...]
     others: tuple[Tower, ...] = ()
     sync: OncePerStep | None = None
+    peers: Peers | None = None
     stale: StaleGradients | None = None
     updates: WholeUpdates | None = None
 
@@ -116,26 +120,35 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
         copy = copy_of(settings, share_of(settings, dataset, replica))
         with tf.name_scope("train"):
             global_step, learning_rate, optimizer = learning(settings, stale)
-            sync = None
-            if isinstance(settings.update, Sync):
+            sync = peers = None
+            loss = copy.objective.value
+            if isinstance(settings.replication, AllReduce):
+                assert replica is not None  # there are other workers
+                peers = Peers(replica.worker, settings.copies)
+            elif isinstance(settings.update, Sync):
                 assert replica is not None  # one process has nobody to make steps with
                 copies = settings.copies
                 sync = OncePerStep(optimizer, copies - settings.update.spare, copies, replica.worker)
             gradients = copy.objective.gradients(sync or optimizer)
+            if peers is not None:
+                gradients, loss = peers.means(gradients), peers.mean(loss)
             if stale is not None and replica is not None:
                 train = stale.apply(optimizer, gradients, replica.worker, reading)
             else:
                 train = (sync or optimizer).apply_gradients(gradients, global_step=global_step)
+            if peers is not None:
+                peers.share_variables(tf.global_variables())
         program = complete(
             settings,
             copy,
             copy.batches,
-            copy.objective.value,
+            loss,
             learning_rate,
             # with `sync` or `stale`, it is the replica's own copy of the step
             train if isinstance(train, tf.Tensor) else train.outputs[0],
             shared=replica is not None,
             sync=sync,
+            peers=peers,
             stale=stale,
             updates=None if sync is None else sync.updates,
         )
@@ -203,6 +216,7 @@ def complete(
     shared: bool,
     others: tuple[Tower, ...] = (),
     sync: OncePerStep | None = None,
+    peers: Peers | None = None,
     stale: StaleGradients | None = None,
     updates: WholeUpdates | None = None,
 ) -> Program:
@@ -236,6 +250,7 @@ def complete(
         trained=tuple(variable.op.name for variable in tf.trainable_variables()),
         others=others,
         sync=sync,
+        peers=peers,
         stale=stale,
         updates=updates,
     )
@@ -243,19 +258,21 @@ def complete(
 
 @dataclass(frozen=True)
 class Replica:
-    """Worker number `worker`: its own device, and the device function that sends shared variables to their servers."""
+    """Worker number `worker`: its own device, and where its graph's nodes are: there, but for what servers have."""
 
     worker: int
     device: str
-    placement: Callable[[Any], str]
+    placement: str | Callable[[Any], str]
 
 
 def replica_of(settings: Settings, cluster: tf.train.ClusterSpec, worker: int) -> Replica:
-    """Worker number `worker`: variables to the parameter servers, the rest to its own device."""
+    """Worker number `worker`: variables to the parameter servers, if there are any; the rest to its own device."""
     if settings.device.placement is Placer.dynamic:
         raise SettingError("device.placement", "with workers, replica_device_setter says where things are: leave it simple")
     own = own_device(settings)
     device = DeviceName("worker", None, worker, own.device_type, own.device_index)
+    if isinstance(settings.replication, AllReduce):
+        return Replica(worker, str(device), str(device))
     servers = settings.cluster.ps_count
     strategy = GreedyLoadBalancingStrategy(servers, byte_size_load_fn) if settings.cluster.balance is Balance.bytes else None
     setter = tf.train.replica_device_setter(

@@ -54,7 +54,7 @@ def recovering(attempt: Callable[[], T]) -> T:
 
 
 class State:
-    """The variables that all workers share, as sessions of one worker have them."""
+    """The variables that all workers have in common, as sessions of one worker have them."""
 
     def __init__(self, member: Member, program: Program, checkpoints: Checkpoints, config: tf.ConfigProto):
         self._member, self._program, self._checkpoints, self._config = member, program, checkpoints, config
@@ -66,6 +66,10 @@ class State:
         while (message := self._member.wait_for(kind, "lost"))["kind"] == "lost":
             session.run(self._program.global_step)  # a session that is younger than the loss is well
         return message
+
+    def see_through(self, attempt: Callable[[], T]) -> T:
+        """What `attempt` gives, or raises, which is made with sessions of this; the loss of a task is overcome."""
+        return recovering(attempt)
 
     @contextlib.contextmanager
     def waited_for(self, look_every: float) -> Iterator[tf.Session]:

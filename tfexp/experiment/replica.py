@@ -1,9 +1,10 @@
 """A worker's part of a run on a cluster: it builds the graph and trains with it.
 
-With `replication=between_graph` every worker does; with `in_graph` the first one alone, for all, and the others only serve.
+With `replication=in_graph` the first one alone does, for all, and the others only serve; else every worker does.
 The first of them, the chief, alone initialises or restores, evaluates, writes summaries and saves; the others wait until
 the variables have their values. Which of the steps a worker makes is said in `turns`, on which rows in `inputs.input.Share`.
-When a task that they need is lost, workers go on in a new session (`recovering`).
+When a task that they need is lost, workers go on in a new session (`recovering`); with `replication=all_reduce` the run
+ends (`in_step`).
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ from tfexp.experiment.datasets.dataset import prepare
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
+from tfexp.experiment.in_step import InStep, OwnState
 from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.recorder import TRACED, Recorder
-from tfexp.experiment.recovering import State, fed, recovering
+from tfexp.experiment.recovering import State, fed
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.resuming import dropped_before, earlier_records
 from tfexp.experiment.together import Together
@@ -86,6 +88,8 @@ class _Replica:
     def _turns(self) -> Turns:
         if isinstance(self.settings.replication, InGraph):
             return turns_of_client(self.program, self.course.total_steps, self.settings.copies, self.alone_until)
+        if self.program.peers is not None:
+            return InStep(self.program, self.course.total_steps, chief=self.is_chief)
         if self.settings.update.together:
             spare = isinstance(self.settings.update, Sync) and self.settings.update.spare > 0
             return Together(self.program, self.course.total_steps, chief=self.is_chief, spare=spare)
@@ -96,8 +100,11 @@ class _Replica:
         if not isinstance(self.settings.replication, InGraph):
             # What the other workers do, and whether they are there, is none of this one's business.
             config.device_filters.extend(["/job:ps", f"/job:worker/task:{self.member.index}"])
-        self.state = State(self.member, self.program, Checkpoints(self.files, self.program), config)
-        return recovering(self._in_a_session)
+        if self.program.peers is not None:
+            config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
+        kind = State if self.program.peers is None else OwnState
+        self.state = kind(self.member, self.program, Checkpoints(self.files, self.program), config)
+        return self.state.see_through(self._in_a_session)
 
     def _in_a_session(self) -> dict[str, Any]:
         """The worker's part, or what is left of it; raises what `recovering` overcomes."""
@@ -216,7 +223,7 @@ class _Replica:
         reported = time.perf_counter()
         metered = self.meter or contextlib.nullcontext()
         # Workers that make their steps together also stop together, when the chief does.
-        obeys = self.is_chief or not isinstance(turns, Together)
+        obeys = self.is_chief or not isinstance(turns, Together | InStep)
         while not (self.member.stopping and obeys) and turns.may_begin(self.step):
             if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
                 metadata = tf.RunMetadata()

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 from tfexp.experiment.errors import SettingError
-from tfexp.experiment.schema import Cluster, Section, bounded
+from tfexp.experiment.schema import Cluster, Section, WireDtype, bounded
 
-__all__ = ["BetweenGraph", "InGraph", "Replication", "Single"]
+__all__ = ["AllReduce", "BetweenGraph", "InGraph", "Replication", "Single"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,8 +30,8 @@ class Single(Replication):
         if cluster.tasks:
             raise SettingError(
                 "replication",
-                f"none trains in one process, and the cluster has {cluster.described}: choose replication=between_graph "
-                "or in_graph, or cluster=local",
+                f"none trains in one process, and the cluster has {cluster.described}: choose replication="
+                "between_graph, in_graph or all_reduce, or cluster=local",
             )
 
     def copies(self, cluster: Cluster) -> int:
@@ -66,6 +66,44 @@ class BetweenGraph(Replication):
                 "cluster=2workers, 2ps3workers or static, or replication=in_graph or none",
             )
         _needs_both("between_graph", cluster)
+
+    def copies(self, cluster: Cluster) -> int:
+        return cluster.worker_count
+
+
+@dataclass(frozen=True, kw_only=True)
+class AllReduce(Replication):
+    """Each worker builds the graph and has all variables, to which it applies the mean of all workers' gradients."""
+
+    def check(self, cluster: Cluster) -> None:
+        if not cluster.tasks and not cluster.is_static:
+            raise SettingError(
+                "replication",
+                "all_reduce needs workers, and cluster=local has none: choose cluster=2peers, or replication=in_graph or "
+                "none",
+            )
+        if cluster.ps_count:
+            raise SettingError(
+                "cluster.ps_hosts" if cluster.is_static else "cluster.ps",
+                f"all_reduce has all variables on each worker, and the cluster has {cluster.described}: give no parameter "
+                "servers (cluster=2peers has none), or choose replication=between_graph",
+            )
+        if cluster.worker_count < 2:
+            raise SettingError(
+                "cluster.worker_hosts" if cluster.is_static else "cluster.workers",
+                f"{cluster.worker_count}: all_reduce needs workers to make steps together: give at least 2",
+            )
+        if cluster.restarts:
+            raise SettingError(
+                "cluster.restarts",
+                f"{cluster.restarts}: all_reduce ends the run when a worker is lost, and resume= goes on: give 0",
+            )
+        if cluster.wire_dtype is not WireDtype.float32:
+            raise SettingError(
+                "cluster.wire_dtype",
+                f"{cluster.wire_dtype.value}: all_reduce sends gradients as they are: give float32, or choose "
+                "replication=between_graph",
+            )
 
     def copies(self, cluster: Cluster) -> int:
         return cluster.worker_count

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tfexp.experiment.errors import SettingError
-from tfexp.experiment.replication import BetweenGraph, Replication, Single
+from tfexp.experiment.replication import AllReduce, BetweenGraph, Replication, Single
 from tfexp.experiment.schema import Cluster, Section, bounded
 from tfexp.train.staleness import LONGEST
 
@@ -60,6 +60,12 @@ class Async(Update):
     staleness: Staleness = bounded(says="what becomes of gradients that others' updates have overtaken")
 
     def check(self, cluster: Cluster, replication: Replication) -> None:
+        if isinstance(replication, AllReduce):
+            raise SettingError(
+                "update",
+                "async is for workers that share variables, and with replication=all_reduce each has its own: use "
+                "update=sync, or choose replication=between_graph",
+            )
         if replication.copies(cluster) == 1:
             for name in self.staleness.remedies:
                 raise SettingError(
@@ -99,7 +105,7 @@ class Sync(Update):
         if self.spare and not isinstance(replication, BetweenGraph):
             raise SettingError(
                 "update.spare",
-                f"{self.spare}: in_graph waits for all copies of the model; give 0, or replication=between_graph",
+                f"{self.spare}: only between_graph has workers that an update need not wait for: give 0, or choose it",
             )
         workers = replication.copies(cluster)
         if self.spare >= workers:
