@@ -14,6 +14,7 @@ _OWN = (
     "bayesflow",
     "checkpoint",
     "compiler",
+    "constrained_optimization",
     "copy_graph",
     "crf",
     "cudnn_rnn",
