@@ -35,21 +35,11 @@ from tfexp.ops.random import random_normal
 from tfexp.ops.reduce import reduce_sum
 
 
-class MultivariateNormal(Distribution):
-    """What they share, whatever linear operator the scale is."""
+class LocationAndScale:
+    """Of distributions with a `loc`, None for 0, and a `scale`: what these say of the batch and of events."""
 
-    def __init__(
-        self,
-        loc: Tensor | None,
-        scale: LinearOperator,
-        validate_args: bool,
-        allow_nan_stats: bool,
-        arguments: dict[str, Any],
-        name: str,
-    ):
-        self._loc, self._scale = loc, scale
-        parents = [*scale.graph_parents, *([] if loc is None else [loc])]
-        super().__init__(scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, arguments, parents, name)
+    _loc: Tensor | None
+    _scale: LinearOperator
 
     @property
     def loc(self) -> Tensor | None:
@@ -75,6 +65,23 @@ class MultivariateNormal(Distribution):
 
     def _event_shape_tensor(self) -> Tensor:
         return expand_dims(self.scale.range_dimension_tensor(), 0)
+
+
+class MultivariateNormal(LocationAndScale, Distribution):
+    """What they share, whatever linear operator the scale is."""
+
+    def __init__(
+        self,
+        loc: Tensor | None,
+        scale: LinearOperator,
+        validate_args: bool,
+        allow_nan_stats: bool,
+        arguments: dict[str, Any],
+        name: str,
+    ):
+        self._loc, self._scale = loc, scale
+        parents = [*scale.graph_parents, *([] if loc is None else [loc])]
+        super().__init__(scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, arguments, parents, name)
 
     def _wide(self, x: Any, inner_dims: Any) -> Any:
         """`x` of the scale's batch, or of none, with the whole batch."""
@@ -139,6 +146,20 @@ def _of_loc(loc: Tensor | None, asked: str, multiplier: Any = None) -> LinearOpe
     return LinearOperatorScaledIdentity(rows, multiplier)
 
 
+def located(validate_args: bool, loc: Any, scale_diag: Any, multiplier: Any) -> tuple[Tensor | None, LinearOperator]:
+    """(loc, the diagonal scale) of what is given, each of it or None; ValueError where loc and scale_diag are both None."""
+    loc, scale_diag, multiplier = _tensors(loc=loc, scale_diag=scale_diag, multiplier=multiplier)
+    return loc, _diagonal(validate_args, loc, scale_diag, multiplier)
+
+
+def _diagonal(validate_args: bool, loc: Tensor | None, diag: Any, multiplier: Any, **hints: Any) -> LinearOperator:
+    """diag(diag + multiplier), of loc's size where there is no `diag`."""
+    if diag is None:
+        return _of_loc(loc, "scale_diag", multiplier)
+    whole = diag if multiplier is None else diag + expand_dims(multiplier, -1)
+    return LinearOperatorDiag(_checked(validate_args, whole, whole), **hints)
+
+
 def _checked(validate_args: bool, scale: Any, diag: Any) -> Any:
     """`scale`, which must not be singular where arguments are validated."""
     if not validate_args:
@@ -165,12 +186,7 @@ class MultivariateNormalDiag(MultivariateNormal):
         name: str = "MultivariateNormalDiag",
     ):
         with name_scope(name, values=[loc, scale_diag, scale_identity_multiplier]) as scope:
-            loc, diag, multiplier = _tensors(loc=loc, scale_diag=scale_diag, multiplier=scale_identity_multiplier)
-            if diag is None:
-                scale = _of_loc(loc, "scale_diag", multiplier)
-            else:
-                whole = diag if multiplier is None else diag + expand_dims(multiplier, -1)
-                scale = LinearOperatorDiag(_checked(validate_args, whole, whole))
+            loc, scale = located(validate_args, loc, scale_diag, scale_identity_multiplier)
         super().__init__(loc, scale, validate_args, allow_nan_stats, self._arguments, scope)
 
 
@@ -273,12 +289,7 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormal):
                 scale_perturb_factor=scale_perturb_factor,
                 scale_perturb_diag=scale_perturb_diag,
             )
-            if diag is None:
-                base = _of_loc(loc, "scale_diag", multiplier)
-            else:
-                whole = diag if multiplier is None else diag + expand_dims(multiplier, -1)
-                base = LinearOperatorDiag(_checked(validate_args, whole, whole), is_positive_definite=True)
-            scale = base
+            scale = base = _diagonal(validate_args, loc, diag, multiplier, is_positive_definite=True)
             if factor is not None:
                 scale = LinearOperatorLowRankUpdate(
                     base,

@@ -2,6 +2,11 @@
 
 from tfexp.api.contrib.distributions import bijectors as bijectors
 from tfexp.core.gone import missing_from
+from tfexp.distributions.bent import Kumaraswamy as Kumaraswamy
+from tfexp.distributions.bent import SinhArcsinh as SinhArcsinh
+from tfexp.distributions.bent import VectorExponentialDiag as VectorExponentialDiag
+from tfexp.distributions.bent import VectorLaplaceDiag as VectorLaplaceDiag
+from tfexp.distributions.bent import VectorSinhArcsinhDiag as VectorSinhArcsinhDiag
 from tfexp.distributions.counts import Binomial as Binomial
 from tfexp.distributions.counts import Geometric as Geometric
 from tfexp.distributions.counts import NegativeBinomial as NegativeBinomial
@@ -68,11 +73,15 @@ from tfexp.distributions.positive_parameters import (
 )
 from tfexp.distributions.positive_parameters import LaplaceWithSoftplusScale as LaplaceWithSoftplusScale
 from tfexp.distributions.positive_parameters import StudentTWithAbsDfSoftplusScale as StudentTWithAbsDfSoftplusScale
+from tfexp.distributions.quantized import QuantizedDistribution as QuantizedDistribution
+from tfexp.distributions.seeds import SeedStream as SeedStream
 from tfexp.distributions.simplex import Beta as Beta
 from tfexp.distributions.simplex import Dirichlet as Dirichlet
 from tfexp.distributions.simplex import DirichletMultinomial as DirichletMultinomial
 from tfexp.distributions.simplex import Multinomial as Multinomial
 from tfexp.distributions.transformed import TransformedDistribution as TransformedDistribution
 from tfexp.distributions.uniform import Uniform as Uniform
+from tfexp.distributions.wishart import WishartCholesky as WishartCholesky
+from tfexp.distributions.wishart import WishartFull as WishartFull
 
 __getattr__ = missing_from("tf.contrib.distributions")

@@ -1,0 +1,12 @@
+"""`tf.contrib.constrained_optimization`: re-exports."""
+
+from tfexp.contributed.constrained_candidates import find_best_candidate_distribution as find_best_candidate_distribution
+from tfexp.contributed.constrained_candidates import find_best_candidate_index as find_best_candidate_index
+from tfexp.contributed.constrained_optimization import AdditiveExternalRegretOptimizer as AdditiveExternalRegretOptimizer
+from tfexp.contributed.constrained_optimization import AdditiveSwapRegretOptimizer as AdditiveSwapRegretOptimizer
+from tfexp.contributed.constrained_optimization import ConstrainedMinimizationProblem as ConstrainedMinimizationProblem
+from tfexp.contributed.constrained_optimization import ConstrainedOptimizer as ConstrainedOptimizer
+from tfexp.contributed.constrained_optimization import MultiplicativeSwapRegretOptimizer as MultiplicativeSwapRegretOptimizer
+from tfexp.core.gone import missing_from
+
+__getattr__ = missing_from("tf.contrib.constrained_optimization")
