@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from tfexp.api import spectral as spectral
     from tfexp.api import strings as strings
     from tfexp.api import summary as summary
+    from tfexp.api import sysconfig as sysconfig
     from tfexp.api import test as test
     from tfexp.api import tpu as tpu
     from tfexp.api import user_ops as user_ops

@@ -128,3 +128,10 @@ def test_all_names_are_there_for_a_star_import():
 )
 def test_arguments_have_their_places(function, arguments):
     assert list(inspect.signature(function).parameters) == arguments.split()
+
+
+def test_what_compiles_ops_is_refused():
+    assert pathlib.Path(tf.sysconfig.get_lib(), "__init__.py") == pathlib.Path(tf.__file__)
+    for refused in (tf.sysconfig.get_include, tf.sysconfig.get_compile_flags, tf.sysconfig.get_link_flags):
+        with pytest.raises(NotImplementedError, match=r"write them in Python: tf\.py_func"):
+            refused()

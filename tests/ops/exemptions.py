@@ -29,6 +29,8 @@ ExperimentalThreadPoolHandle ExperimentalBytesProducedStatsDataset ExperimentalL
 ExperimentalSetStatsAggregatorDataset ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
 Iterator IteratorFromStringHandle MultiDeviceIterator MultiDeviceIteratorInit MultiDeviceIteratorGetNextFromShard
 AutoShardDataset RebatchDataset ChooseFastestDataset ChooseFastestBranchDataset MapDefun AssertNextDataset
+AnonymousIterator AnonymousIteratorV2 IteratorGetDevice DeleteIterator AnonymousMemoryCache DeleteMemoryCache CacheDatasetV2
+AnonymousRandomSeedGenerator DeleteRandomSeedGenerator ShuffleDatasetV2
 ExperimentalAutoShardDataset ExperimentalRebatchDataset ExperimentalChooseFastestDataset ExperimentalAssertNextDataset
 """
 
@@ -262,7 +264,7 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         (
             *("RngReadAndSkip", "RngSkip", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniform"),
-            *("StatefulUniformFullInt", "StatefulUniformInt"),
+            *("StatefulUniformFullInt", "StatefulUniformInt", "StatefulRandomBinomial"),
         ),
         "they move a variable on: test_random_generator.py, tests/golden/programs/random_stateless.py",
     ),

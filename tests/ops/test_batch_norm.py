@@ -299,3 +299,14 @@ def test_an_epsilon_has_a_least_value() -> None:
 def test_a_radius_is_not_negative() -> None:
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="depth_radius must be >= 0"):
         session.run(tf.nn.lrn(np.ones([1, 1, 1, 3], np.float32), depth_radius=-1))
+
+
+def test_morphology_passes_over_nan() -> None:
+    x = np.array([[np.nan, 1, 5], [2, np.nan, -np.inf]], np.float32).reshape(1, 2, 3, 1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        dilated, eroded = (
+            function(x, tf.zeros([2, 2, 1]), [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
+            for function in (tf.nn.dilation2d, tf.nn.erosion2d)
+        )
+        assert session.run(dilated).ravel().tolist() == [2, 5]
+        assert session.run(eroded).ravel().tolist() == [1, -np.inf]

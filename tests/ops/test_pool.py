@@ -334,13 +334,46 @@ def test_argmax_gradient_goes_where_the_maximum_was() -> None:
     np.testing.assert_array_equal(actual, max_pool_grad(X, None, np.ones((2, 2, 2, 3))))
 
 
-def test_infinite_windows() -> None:
-    """Padding never wins, and NaN is not lost."""
+_WITH_NAN = np.array([[np.nan, 1, 2, 3], [1, np.nan, 2, 0], [1, 2, 0, np.nan], [np.nan] * 4], np.float32).reshape(1, 4, 4, 1)
+
+
+def test_nan_is_passed_over() -> None:
+    """As TensorFlow's kernels do; the gradient goes to what was the largest. Padding never wins."""
     x = np.full((1, 2, 2, 1), -np.inf, np.float32)
-    x[0, 0, 0, 0] = np.nan
+    x[0, 0] = np.nan
     with tf.Graph().as_default(), tf.Session() as session:
-        values = session.run(tf.nn.max_pool(x, [1, 1, 2, 1], [1, 1, 2, 1], "SAME"))
-    assert np.isnan(values[0, 0, 0, 0]) and values[0, 1, 0, 0] == -np.inf
+        values = session.run(tf.nn.max_pool(x, [1, 1, 2, 1], [1, 1, 1, 1], "SAME"))
+        assert np.isnan(values[0, 0]).all() and (values[0, 1] == -np.inf).all()
+        for size, stride, padding, wanted in (
+            (2, 2, "VALID", [1, 3, 2, 0]),
+            (3, 1, "SAME", [1, 2, 3, 3, 2, 2, 3, 3, 2, 2, 2, 2, 2, 2, 2, 0]),
+        ):
+            largest = tf.nn.max_pool(_WITH_NAN, [1, size, size, 1], [1, stride, stride, 1], padding)
+            assert session.run(largest).ravel().tolist() == wanted
+        fed = tf.constant(_WITH_NAN)
+        gradient = tf.gradients(tf.nn.max_pool(fed, [1, 2, 2, 1], [1, 2, 2, 1], "VALID"), fed)[0]
+        assert np.flatnonzero(session.run(gradient)).tolist() == [1, 3, 9, 10]
+
+
+def test_a_first_nan_is_the_largest_where_places_are_asked_for() -> None:
+    x = np.concatenate([_WITH_NAN, _WITH_NAN + 1])
+    for size, stride, padding, values, places in (
+        (2, 2, "VALID", [np.nan, 3, 2, 0], [0, 3, 9, 10]),
+        (
+            3,
+            1,
+            "SAME",
+            [np.nan, np.nan, *[3] * 2] * 2 + [2, 2, np.nan, *[2] * 4, 0],
+            [0, 0, 3, 3] * 2 + [9, 6, 5, 6, 9, 9, 9, 10],
+        ),
+    ):
+        with tf.Graph().as_default(), tf.Session() as session:
+            found = tf.nn.max_pool_with_argmax(
+                x, [1, size, size, 1], [1, stride, stride, 1], padding, include_batch_in_index=True
+            )
+            largest, where = (part.reshape(2, -1) for part in session.run(found))
+        np.testing.assert_array_equal(largest, [values, np.add(values, 1)])
+        assert where.tolist() == [places, [place + 16 for place in places]]
 
 
 def test_an_infinite_gradient_reaches_the_largest_element_alone() -> None:

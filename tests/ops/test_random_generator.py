@@ -97,6 +97,24 @@ def test_eager_ones_draw_the_same(session: tf.Session) -> None:
     np.testing.assert_array_equal(session.run(made.state), moved)
 
 
+def test_binomial_numbers(session: tf.Session) -> None:
+    made = Generator.from_seed(3)
+    counts, probs = np.array([5.0, 100, 1000, 40]), np.array([0.3, 0.5, 0.7, 0.9])
+    drawn = made.binomial([4, 3000], counts, probs, dtype=tf.float64, name="drawn")
+    edges = made.binomial([6, 2], [0.0, 9, 9, -1, 9, np.nan], [0.5, 0, 1, 0.5, 1.5, 0.5], dtype=tf.float64)
+    same = made.binomial([7], 11, 1)
+    ready(session)
+    values = session.run(drawn)
+    np.testing.assert_allclose(values.mean(1), counts * probs, rtol=0.03)
+    np.testing.assert_allclose(values.var(1), counts * probs * (1 - probs), rtol=0.1)
+    assert (values >= 0).all() and (values.max(1) <= counts).all()
+    assert drawn.op.type == "StatefulRandomBinomial" and (session.run(drawn) != values).any()
+    assert session.run(edges)[:3].tolist() == [[0, 0], [0, 0], [9, 9]] and np.isnan(session.run(edges)[3:]).all()
+    assert (session.run(same) == 11).all() and same.dtype == tf.int32
+    with pytest.raises(tf.errors.InvalidArgumentError, match="counts should have length 1"):
+        session.run(made.binomial([3], [1.0, 2.0], 0.5))
+
+
 def test_seeds_for_stateless_ops(session: tf.Session) -> None:
     made = Generator.from_seed(1)
     seeds = made.make_seeds(2)

@@ -205,3 +205,21 @@ def test_means_of_unsorted_segments() -> None:
         root = session.run(tf.unsorted_segment_sqrt_n(data, ids, 4))
     assert mean == pytest.approx(np.array([[4, 5], [0, 0], [4, 5], [0, 0]]))
     assert root == pytest.approx(np.array([[8, 10], [0, 0], [12, 15], [0, 0]]) / np.sqrt([[2], [1], [3], [1]]))
+
+
+@pytest.mark.parametrize(("function", "is_further"), [("max", np.less), ("min", np.greater)])
+def test_nan_in_unsorted_segments(function, is_further) -> None:
+    """The largest so far gives way unless it is larger: so NaN comes and goes."""
+    rng = np.random.default_rng(7)
+    data, ids = rng.normal(size=(23, 2, 3)), rng.integers(-1, 4, (23, 2))
+    data[rng.random(data.shape) < 0.3] = np.nan
+    found = getattr(tf.math, f"unsorted_segment_{function}")(data, ids, 5)
+    largest = np.finfo(np.float64).max
+    wanted = np.full((5, 3), -largest if function == "max" else largest)
+    for place in np.ndindex(23, 2, 3):
+        number, value = ids[place[:2]], data[place]
+        if number >= 0 and not is_further(value, wanted[number, place[2]]):
+            wanted[number, place[2]] = value
+    assert np.isnan(wanted).any() and not np.isnan(wanted).all()
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(found), wanted)

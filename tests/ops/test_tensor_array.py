@@ -231,6 +231,22 @@ def test_the_size_of_what_ran_at_once():
         assert TA(tf.float32, 1, dynamic_size=True).write(4, 1.0).size().numpy() == 5
 
 
+def test_what_runs_at_once_changes_the_array_itself():
+    with eager_mode():
+        array, x = TA(tf.float32, 3), tf.constant([1.0, 2.0, 3.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            for i in range(3):
+                array.write(i, x[i] ** 2)
+            total = tf.reduce_sum(array.identity().stack())
+        assert tape.gradient(total, x).numpy().tolist() == [2, 4, 6]
+        array.unstack([4.0, 5.0, 6.0])
+        array.scatter([0, 2], [7.0, 8.0])
+        assert array.stack().numpy().tolist() == [7, 5, 8]
+        pieces = TA(tf.float32, 2, infer_shape=False)
+        assert pieces.split(x, [2, 1]) is pieces and pieces.read(1).numpy().tolist() == [3]
+
+
 def test_a_function_takes_an_array_from_where_ops_run_at_once():
     with eager_mode():
         array = TA(tf.float32, 2, clear_after_read=False).unstack([1.0, 2.0])

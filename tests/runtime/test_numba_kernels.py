@@ -134,7 +134,7 @@ def test_loops_of_maxima(lay: Windows) -> None:
     x[1, 1, 2, 0] = np.nan
     wanted = pool_kernels.max_pool(x, lay)
     out = np.empty_like(wanted)
-    window_loops.max_pool(x[:, None], out[:, None], _geometry(lay), -np.inf)
+    window_loops.max_pool(x[:, None], out[:, None], _geometry(lay), np.nan)
     np.testing.assert_array_equal(out, wanted)
     x[np.isnan(x)] = 1
     y = pool_kernels.max_pool(x, lay)

@@ -225,7 +225,9 @@ class AttentionWrapper(RNNCell):
             self._attention_layers: Any = [Dense(depth, name="attention_layer", use_bias=False) for depth in sizes]
             self._depth = sum(sizes)
         elif attention_layer is not None:
-            self._attention_layers = list(attention_layer) if isinstance(attention_layer, (list, tuple)) else [attention_layer]
+            self._attention_layers = (
+                list(attention_layer) if isinstance(attention_layer, (list, tuple)) else [attention_layer]
+            )
             self._depth = sum(layer.units for layer in self._attention_layers)
         else:
             self._attention_layers = [None] * len(self._mechanisms)
@@ -275,7 +277,9 @@ class AttentionWrapper(RNNCell):
             raise TypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead.")
         output, cell_state = self._cell(self._join(inputs, state.attention), state.cell_state)
         attentions, alignments, states = [], [], []
-        for mechanism, layer, before in zip(self._mechanisms, self._attention_layers, self._parts(state.attention_state), strict=True):
+        for mechanism, layer, before in zip(
+            self._mechanisms, self._attention_layers, self._parts(state.attention_state), strict=True
+        ):
             weights, following = mechanism(output, before)
             context = squeeze(matmul(expand_dims(weights, 1), mechanism.values), [1])
             attentions.append(context if layer is None else layer(concat([output, context], 1)))

@@ -228,6 +228,11 @@ class KernelContext(Protocol):
     def node_name(self) -> str: ...
 
     @property
+    def device(self) -> str:
+        """The whole name of the device that the node runs on."""
+        ...
+
+    @property
     def node_state(self) -> dict[str, Any]:
         """What this node's kernel remembers from run to run (e.g. a random generator); lives with the session."""
         ...

@@ -15,9 +15,10 @@ from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.scopes import device as on_device
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.anonymous_resources import anonymous_iterator_v3
 from tfexp.ops.array_identity import identity
 from tfexp.ops.calls import build_function
-from tfexp.ops.dataset_generator import anonymous_iterator_v3, generator_dataset
+from tfexp.ops.dataset_generator import generator_dataset
 from tfexp.ops.dataset_wrap import unwrap_dataset_variant, wrap_dataset_variant
 from tfexp.ops.iterator import iterator_get_next, make_iterator
 

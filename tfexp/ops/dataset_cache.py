@@ -32,20 +32,30 @@ from tfexp.ops.dataset_state import decode, encode
 cache_dataset = define_dataset(f"CacheDataset(input_dataset: variant, filename: string) -> (handle: variant) {{{COMMON}}}")
 
 
-class _Cached(Dataset):
-    """Keeps the elements of its first complete run in memory and gives those out from then on."""
+class Memory:
+    """The elements of a first complete run, one by one or as the columns of all; None until then."""
 
-    def __init__(self, source: Dataset):
-        self._source = source
+    def __init__(self) -> None:
         self.elements: list[Element] | None = None
         self.columns: list[np.ndarray] | None = None
+
+
+class _Cached(Dataset):
+    """Keeps the elements of its first complete run in memory and gives those out from then on.
+
+    `shared`: the memory of all iterators; each has its own without.
+    """
+
+    def __init__(self, source: Dataset, shared: Memory | None = None):
+        self._source, self._shared = source, shared
+        self._memory = shared or Memory()
         self.cardinality = source.cardinality
 
     def iterator(self) -> DatasetIterator:
-        return _Caching(self, self._source.iterator())
+        return _Caching(self._memory, self._source.iterator())
 
     def fresh(self) -> Dataset:
-        return _Cached(self._source.fresh())
+        return _Cached(self._source.fresh(), self._shared)
 
     def divided(self, shards: int, index: int) -> Dataset | None:
         source = self._source.divided(shards, index)
@@ -53,12 +63,14 @@ class _Cached(Dataset):
 
 
 class _Caching(Chain):
-    def __init__(self, cache: _Cached, source: DatasetIterator):
+    def __init__(self, cache: Memory, source: DatasetIterator):
         super().__init__(source)
         self._cache = cache
         self._seen: list[Any] = []  # in this run: elements, or blocks
         self._position = 0
         self._from_cache = cache.elements is not None or cache.columns is not None
+        if self._from_cache:
+            self.blocks = cache.columns is not None
 
     def next(self) -> Element | None:
         if self.blocks:
@@ -268,8 +280,12 @@ class _FromFile(DatasetIterator):
 
 @cache_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, filename: Any, *, output_types: list[Any]) -> Dataset:
+    return cached(dataset, filename, len(output_types))
+
+
+def cached(dataset: Dataset, filename: Any, components: int, shared: Memory | None = None) -> Dataset:
+    """The data set with its elements, of so many components, kept in that file; in memory where it has no name."""
     prefix = filename[()].decode("utf-8", "surrogateescape")
     if not prefix:
-        return _Cached(dataset)
-    count = len(output_types)
-    return FromRecipe(lambda source: _FromFile(source, prefix, count), dataset, cardinality=dataset.cardinality)
+        return _Cached(dataset, shared)
+    return FromRecipe(lambda source: _FromFile(source, prefix, components), dataset, cardinality=dataset.cardinality)

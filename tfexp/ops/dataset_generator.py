@@ -7,20 +7,14 @@ from typing import Any
 
 from tfexp.core.errors import FailedPreconditionError, OpError, OutOfRangeError, UnimplementedError
 from tfexp.core.log import get_logger
-from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
 from tfexp.ops.dataset import COMMON, Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset
 from tfexp.ops.dataset_functions import Function, with_arguments
-from tfexp.ops.iterator import IteratorResource
 
 generator_dataset = define_dataset(
     "GeneratorDataset(init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, "
     "finalize_func_other_args: Tfinalize_func_args) -> (handle: variant) {init_func: func; next_func: func; finalize_func: "
     "func; Tinit_func_args: list(type) >= 0; Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; "
     f"{COMMON}}} #stateful"
-)
-anonymous_iterator_v3 = define_op(
-    "AnonymousIteratorV3() -> (handle: resource) {output_types: list(type) >= 1; output_shapes: list(shape) >= 1} #stateful"
 )
 
 
@@ -79,13 +73,3 @@ def _(
         with_arguments(ctx, next_func, next_arguments),
         with_arguments(ctx, finalize_func, finalize_arguments),
     )
-
-
-@anonymous_iterator_v3.shape
-def _() -> TensorShape:
-    return TensorShape([])
-
-
-@anonymous_iterator_v3.kernel("CPU")
-def _(ctx: Any, *, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
-    return IteratorResource("anonymous", output_types, output_shapes)

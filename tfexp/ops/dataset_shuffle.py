@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -54,6 +54,13 @@ class Stream:
         self._words: list[int] = []
         self._begin = 0
 
+    @classmethod
+    def from_seeds(cls, seed: int, seed2: int) -> Self:
+        """Where both are zero, the system draws them."""
+        if (seed, seed2) == (0, 0):
+            seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
+        return cls(seed, seed2)
+
     def fresh(self) -> Stream:
         return Stream(*self.seeds)
 
@@ -74,6 +81,13 @@ class Stream:
         """The next two words, for one of several threads."""
         with self._lock:
             return self.word(), self.word()
+
+
+class LastingStream(Stream):
+    """A stream that is a resource: all iterators of all data sets that have it go on with it."""
+
+    def fresh(self) -> Stream:
+        return self
 
 
 class _Ring:
@@ -244,7 +258,7 @@ class _Shuffled(FromRecipe):
 
 @shuffle_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, *, reshuffle_each_iteration: bool) -> Dataset:
-    return _shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration)
+    return shuffled(dataset, buffer_size, Stream.from_seeds(int(seed), int(seed2)), reshuffle_each_iteration)
 
 
 @shuffle_and_repeat_dataset.kernel("CPU")
@@ -261,18 +275,17 @@ def _(
     times = as_count(count)
     if times < -1 or times == 0:
         raise InvalidArgumentError(None, None, f"count must be greater than zero or equal to -1, not {times}.")
-    return repeated(_shuffled(dataset, buffer_size, seed, seed2, reshuffle_each_iteration), times)
+    stream = Stream.from_seeds(int(seed), int(seed2))
+    return repeated(shuffled(dataset, buffer_size, stream, reshuffle_each_iteration), times)
 
 
-def _shuffled(dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, reshuffle_each_iteration: bool) -> Dataset:
+def shuffled(dataset: Dataset, buffer_size: Any, stream: Stream, anew: bool) -> Dataset:
+    """The data set in an order by the stream's seeds; by its next two words for each run where runs are shuffled anew."""
     size = as_count(buffer_size)
     if size <= 0:
         raise InvalidArgumentError(None, None, "buffer_size must be greater than zero or UNKNOWN_CARDINALITY")
-    seeds = int(seed), int(seed2)
-    if seeds == (0, 0):
-        seeds = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
 
     def iterator(source: Dataset, runs: Stream) -> DatasetIterator:
-        return _Shuffle(source.iterator(), size, runs, runs.pair() if reshuffle_each_iteration else seeds)
+        return _Shuffle(source.iterator(), size, runs, runs.pair() if anew else runs.seeds)
 
-    return _Shuffled(iterator, dataset, Stream(*seeds), cardinality=dataset.cardinality)
+    return _Shuffled(iterator, dataset, stream, cardinality=dataset.cardinality)

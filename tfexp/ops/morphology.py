@@ -81,7 +81,7 @@ def _dilate(x: Array, filters: Array, lay: Windows) -> Array:
     result = np.full((x.shape[0], *lay.outputs, x.shape[3]), lowest, x.dtype)
     for offset, outputs, inside in _offsets(lay):
         there = result[outputs]
-        np.maximum(there, x[inside] + filters[offset], out=there)
+        np.fmax(there, x[inside] + filters[offset], out=there)  # as TensorFlow's: NaN is never larger
     return result
 
 

@@ -164,6 +164,8 @@ def _(
     lay = pool_windows(x.shape, 4, ksize, strides, padding, "NHWC")
     y = pool_kernels.max_pool(x, lay)
     places = pool_kernels.arg_largest(x, y, lay, include_batch_in_index)
+    if x.dtype.kind not in "iu":  # no comparison with NaN holds, so that one which comes first stays
+        pool_kernels.keep_first_nan(x, y, places, lay, include_batch_in_index)
     return y, places.astype(Targmax.as_numpy_dtype, copy=False)
 
 

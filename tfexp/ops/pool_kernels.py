@@ -45,8 +45,9 @@ def _staged(shape: tuple[int, ...], lay: Windows, axis: int) -> tuple[int, ...]:
     return (*shape[: axis + 1], lay.outputs[axis], *shape[axis + 2 :])
 
 
-def _lowest(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
+def _neutral(dtype: np.dtype[Any]) -> Any:
+    """What is in no window the largest, if anything else is there; NaN gives way to every number (`np.fmax`)."""
+    return np.iinfo(dtype).min if dtype.kind in "iu" else np.nan
 
 
 def _reduce(x: Array, lay: Windows, axis: int, combine: Any, start: Any, out: Array) -> Array:
@@ -84,15 +85,15 @@ def _by_images(images: int, image_bytes: int, elements: int, work: Callable[[sli
 
 
 def max_pool(x: Array, lay: Windows, out: Array | None = None) -> Array:
-    """The largest element of each window."""
+    """The largest element of each window; NaN only where it has nothing else."""
     shape = (x.shape[0], *lay.outputs, x.shape[-1])
     result = np.empty(shape, x.dtype) if out is None else out
     if 0 in shape:
         return result
-    lowest = _lowest(x.dtype)
+    neutral = _neutral(x.dtype)
 
     def work(images: slice) -> None:
-        _stages(x[images], lay, np.maximum, lowest, result[images])
+        _stages(x[images], lay, np.fmax, neutral, result[images])
 
     _by_images(x.shape[0], x[0].nbytes, x.size * sum(lay.sizes), work)
     return result
@@ -135,14 +136,14 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     if 0 in y.shape or 0 in x.shape:
         result[...] = 0
         return result
-    lowest, rank = _lowest(x.dtype), len(lay.inputs)
+    neutral, rank = _neutral(x.dtype), len(lay.inputs)
 
     def work(images: slice) -> None:
         if not lay.overlap():
             _place(x[images], y[images], grad[images], result[images], lay, range(rank))
             return
         # Of equal elements, the first in scan order is the first of its row in the first such row.
-        stages, above = _row_maxima(x[images], y[images], lay, lowest), grad[images]
+        stages, above = _row_maxima(x[images], y[images], lay, neutral), grad[images]
         for axis in range(rank):
             source, largest = stages[rank - 1 - axis], stages[rank - axis]
             target = result[images] if axis == rank - 1 else scratch(f"back{axis}", source.shape, grad.dtype)
@@ -153,12 +154,12 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     return result
 
 
-def _row_maxima(x: Array, y: Array, lay: Windows, lowest: Any) -> list[Array]:
+def _row_maxima(x: Array, y: Array, lay: Windows, neutral: Any) -> list[Array]:
     """x, the maxima after each dimension but the first, the last dimension being the first to go, and y."""
     made = [x]
     for axis in reversed(range(1, len(lay.inputs))):
         shape = _staged(made[-1].shape, lay, axis)
-        made.append(_reduce(made[-1], lay, axis, np.maximum, lowest, scratch(f"stage{axis}", shape, x.dtype)))
+        made.append(_reduce(made[-1], lay, axis, np.fmax, neutral, scratch(f"stage{axis}", shape, x.dtype)))
     return [*made, y]
 
 
@@ -215,6 +216,19 @@ def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
         there = picked[outputs]
         np.bitwise_or(there, below[inside] & bits, there)
     return result
+
+
+def keep_first_nan(x: Array, y: Array, places: Array, lay: Windows, with_batch: bool) -> None:
+    """Makes a window's first element, where that is NaN, its largest one in `y` and `places` (of `arg_largest`)."""
+    rows, columns = (
+        np.maximum(np.arange(count) * stride - before, 0)
+        for count, stride, before in zip(lay.outputs, lay.strides, lay.before, strict=True)
+    )
+    first = x[:, rows[:, None], columns]
+    found = np.nonzero(np.isnan(first))
+    y[found] = first[found]
+    at = (found[0] if with_batch else np.zeros_like(found[0]), rows[found[1]], columns[found[2]], found[3])
+    places[found] = np.ravel_multi_index(at, x.shape)
 
 
 def arg_largest(x: Array, y: Array, lay: Windows, with_batch: bool) -> Array:

@@ -39,7 +39,7 @@ def _(ctx: KernelContext, shape: Array, alpha: Array, *, seed: int, seed2: int, 
     dims, samples = checked_shape(shape)
     stream = draw(ctx, seed, seed2, samples * np.size(alpha))
     values = rejection.gamma(stream, samples, np.ravel(alpha))
-    return _rounded_to(values, T).reshape(dims + np.shape(alpha))
+    return rounded_to(values, T).reshape(dims + np.shape(alpha))
 
 
 random_poisson_op = define_op(
@@ -59,10 +59,10 @@ def _(ctx: KernelContext, shape: Array, rate: Array, *, seed: int, seed2: int, d
     dims, samples = checked_shape(shape)
     stream = draw(ctx, seed, seed2, samples * np.size(rate))
     values = rejection.poisson(stream, samples, np.ravel(rate))
-    return _rounded_to(values, dtype).reshape(dims + np.shape(rate))
+    return rounded_to(values, dtype).reshape(dims + np.shape(rate))
 
 
-def _rounded_to(values: rejection.Doubles, dtype: DType) -> Array:
+def rounded_to(values: rejection.Doubles, dtype: DType) -> Array:
     """Values as the output's type; what a small type cannot hold overflows as it does in C."""
     with np.errstate(over="ignore", invalid="ignore"):
         return values.astype(dtype.as_numpy_dtype)

@@ -20,14 +20,15 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import random_stateless, state
+from tfexp.ops import random_stateless, rejection, state
 from tfexp.ops.array import bitcast, reshape
 from tfexp.ops.array_fill import zeros, zeros_like
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import add_v2, maximum, mul, sub
-from tfexp.ops.philox import RESERVED_PER_VALUE
+from tfexp.ops.philox import RESERVED_PER_VALUE, Philox
 from tfexp.ops.random import checked_shape, described_shape, shape_tensor
+from tfexp.ops.random_gamma import rounded_to
 from tfexp.ops.reduce import reduce_prod
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import with_rank
@@ -74,6 +75,33 @@ def _moved_on(before: np.ndarray, values: int) -> np.ndarray:
     counter = low + (high << 64) + values * RESERVED_PER_VALUE
     halves = [counter & (1 << 64) - 1, counter >> 64 & (1 << 64) - 1]
     return np.array([*halves, key], np.uint64).view(np.int64)
+
+
+binomial_op = variable_op(
+    "StatefulRandomBinomial(resource: resource, algorithm: int64, shape: S, counts: T, probs: T) -> (output: dtype) "
+    "{S: type in [int32,int64]; T: type in [half,float,double,int32,int64] = double; dtype: type in "
+    "[half,float,double,int32,int64] = int64} #stateful"
+)
+
+
+@binomial_op.shape
+def _(resource: InputShape, algorithm: InputShape, shape: InputShape, counts: InputShape, probs: InputShape) -> TensorShape:
+    return described_shape(shape)
+
+
+@binomial_op.kernel("CPU")
+def _(
+    ctx: Any, resource: Ref, algorithm: np.ndarray, shape: np.ndarray, counts: np.ndarray, probs: np.ndarray, *, dtype: DType
+) -> np.ndarray:
+    dims, size = checked_shape(shape)
+    low, high, key = taken(resource, algorithm, size).view(np.uint64)
+    rows = dims[0] if dims else 1
+    for name, values in (("counts", counts), ("probs", probs)):
+        if np.ndim(values) > 1 or np.size(values) not in (1, rows):
+            raise ValueError(f"Input {name} should have length 1 or shape[0] = {rows}, got shape: {list(np.shape(values))}")
+    stream = Philox(int(key), int(low) + (int(high) << 64))
+    drawn = rejection.binomial(stream, size // max(rows, 1), *(np.broadcast_to(np.ravel(v), rows) for v in (counts, probs)))
+    return rounded_to(drawn.T, dtype).reshape(dims)
 
 
 non_deterministic_ints_op = define_op(
@@ -257,6 +285,16 @@ class Generator:
             alg = convert_to_tensor(self._alg, name="alg")
             every: Tensor = random_stateless.full_int_op(dims, key, counter, alg, dtype=dtype, name=scope)
             return every
+
+    def binomial(self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None) -> Tensor:
+        """How many of `counts` trials succeed, each with `probs`: both for all, or one for each row of the result."""
+        with name_scope(name, "binomial", [shape, counts, probs]) as scope:
+            counts = convert_to_tensor(counts, name="counts")
+            probs = convert_to_tensor(probs, name="probs")
+            found: Tensor = binomial_op(
+                self._state_var.handle, self._alg, shape_tensor(shape), counts, probs, dtype=dtype, name=scope
+            )
+            return found
 
     def make_seeds(self, count: int = 1) -> Tensor:
         """int64 [2, count]: each column is a seed for the stateless ops."""

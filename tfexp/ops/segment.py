@@ -167,7 +167,19 @@ def _attach_unsorted(op: Op, ufunc: np.ufunc, empty: Any) -> None:
                 None, None, f"segment_ids[{where}] = {ids[tuple(beyond[0])]} is out of range [0, {count})"
             )
         neutral = empty(data.dtype) if callable(empty) else empty
-        return reduced_segments(ufunc, data, ids, count, neutral)
+        found = reduced_segments(ufunc, data, ids, count, neutral)
+        if ufunc in (np.maximum, np.minimum) and data.dtype.kind == "f" and np.isnan(found).any():
+            return _extremes_after_nan(ufunc, data, ids, count, neutral)
+        return found
+
+
+def _extremes_after_nan(ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, count: int, neutral: Any) -> np.ndarray:
+    """What TensorFlow's comparison with the largest so far leaves: NaN wins, and then loses to whatever comes next."""
+    rows = np.arange(ids.size).reshape(*ids.shape, *[1] * (data.ndim - ids.ndim))
+    last_nan = reduced_segments(np.maximum, np.where(np.isnan(data), rows, -1), ids, count, -1)
+    found = reduced_segments(ufunc, np.where(rows > last_nan[ids], data, data.dtype.type(neutral)), ids, count, neutral)
+    ends = reduced_segments(np.maximum, np.broadcast_to(rows, data.shape), ids, count, -1)
+    return np.where((last_nan == ends) & (ends >= 0), data.dtype.type(np.nan), found)
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:

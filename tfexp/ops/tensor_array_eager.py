@@ -40,6 +40,10 @@ class EagerTensorArray(ListTensorArray):
         other._known, other._flow, other._clears, other._cleared = self._known, flow, self._clears, self._cleared
         return other
 
+    def identity(self) -> TensorArray:
+        """The same array; where operations run at once, this one."""
+        return self if executing_eagerly() else super().identity()
+
     def read(self, index: Any, name: str | None = None) -> Tensor:
         """The element at `index`. OutOfRangeError where there is none; InvalidArgumentError once it has been cleared."""
         if not executing_eagerly():
@@ -62,16 +66,23 @@ class EagerTensorArray(ListTensorArray):
         return value
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """This array with `value` at `index`; OutOfRangeError where there is no such place."""
-        if executing_eagerly():
-            self._prepare([index])
-        return super().write(index, value, name)
+        """This array, which has `value` at `index` from now on; OutOfRangeError where there is no such place."""
+        if not executing_eagerly():
+            return super().write(index, value, name)
+        self._prepare([index])
+        return self._changed(super().write(index, value, name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
-        """This array with the rows of `value` at `indices`; OutOfRangeError where there is no such place."""
-        if executing_eagerly():
-            self._prepare(np.ravel(np.asarray(static_value(convert_to_tensor(indices)))))
-        return super().scatter(indices, value, name)
+        """This array, with the rows of `value` at `indices` from now on; OutOfRangeError where there is no such place."""
+        if not executing_eagerly():
+            return super().scatter(indices, value, name)
+        self._prepare(np.ravel(np.asarray(static_value(convert_to_tensor(indices)))))
+        return self._changed(super().scatter(indices, value, name))
+
+    def _changed(self, by: TensorArray) -> TensorArray:
+        """This array itself, with what a list was made of it: loops need not keep what `write` returns."""
+        self._flow = by.flow
+        return self
 
     def _prepare(self, places: Any) -> None:
         size = _number(self.size())
@@ -85,14 +96,23 @@ class EagerTensorArray(ListTensorArray):
             self._cleared.discard(place)
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
-        """An array of the rows of `value`; ValueError when they are more than it may have."""
+        """This array, of the rows of `value` from now on; ValueError when they are more than it may have."""
+        if not executing_eagerly():
+            return super().unstack(value, name)
         tensor = self._checked(value)
-        if executing_eagerly() and tensor.shape.rank:
+        if tensor.shape.rank:
             rows, size = int(tensor.shape[0]), _number(self.size())
             if rows > size and not self.dynamic_size:
                 raise ValueError(f"Cannot unstack {rows} tensors into a TensorArray of static size {size}")
-            self._cleared.clear()
-        return super().unstack(tensor, name)
+        self._cleared.clear()
+        return self._changed(super().unstack(tensor, name))
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """This array, of pieces of `value` that have those lengths from now on."""
+        if not executing_eagerly():
+            return super().split(value, lengths, name)
+        self._cleared.clear()
+        return self._changed(super().split(value, lengths, name))
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new first dimension; of none, an empty vector."""

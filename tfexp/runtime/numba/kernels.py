@@ -36,7 +36,7 @@ def max_pool(name: str, dtype: str, lay: Any) -> Call | None:
         below, above = _in_space(x), _in_space(out)
 
         def work(part: int, start: int, stop: int) -> None:
-            loop(below[start:stop], above[start:stop], geometry, -math.inf)
+            loop(below[start:stop], above[start:stop], geometry, math.nan)
 
         _share(work, above, lay)
 

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 
-def max_pool(x: Any, out: Any, lay: Any, lowest: Any) -> None:
-    """The largest element of each window, NaN if there is one; `lowest` where it has none."""
+def max_pool(x: Any, out: Any, lay: Any, nan: Any) -> None:
+    """The largest element of each window, `nan` only where it has nothing else."""
     for n in range(out.shape[0]):
         for a in range(out.shape[1]):
             i0 = a * lay[1, 0] - lay[3, 0]
@@ -26,13 +26,13 @@ def max_pool(x: Any, out: Any, lay: Any, lowest: Any) -> None:
                     k0 = c * lay[1, 2] - lay[3, 2]
                     k1 = min(k0 + lay[0, 2], x.shape[3])
                     for z in range(out.shape[4]):
-                        out[n, a, b, c, z] = lowest
+                        out[n, a, b, c, z] = nan
                     for i in range(max(i0, 0), i1):
                         for j in range(max(j0, 0), j1):
                             for k in range(max(k0, 0), k1):
                                 for z in range(out.shape[4]):
                                     largest, value = out[n, a, b, c, z], x[n, i, j, k, z]
-                                    out[n, a, b, c, z] = value if value > largest or value != value else largest  # noqa: PLR0124 (NaN)
+                                    out[n, a, b, c, z] = value if value > largest or largest != largest else largest  # noqa: PLR0124 (NaN)
 
 
 def max_pool_gradient(x: Any, y: Any, grad: Any, out: Any, first: Any, lay: Any, covers: bool) -> None:
