@@ -122,6 +122,12 @@ def test_what_a_function_that_is_mapped_gives_has_the_shape_that_was_said():
         assert session.run(private.map_defun(count, [none], [tf.int32], [(3,)]))[0].shape == (0, 3)
 
 
+@pytest.mark.parametrize("given", [{}, {"input_types": tf.int64}, {"input_types": tf.int64, "dataset": Dataset.range(2)}])
+def test_a_function_of_unknown_elements_is_refused(given):
+    with pytest.raises(ValueError, match="must be specified"):
+        StructuredFunctionWrapper(lambda x: x, "Own()", **given)
+
+
 def test_a_data_set_of_ones_own_has_a_node_with_a_traced_function():
     class Doubled(UnaryUnchangedStructureDataset):
         def __init__(self, source):

@@ -6,6 +6,7 @@ import pytest
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 
@@ -209,11 +210,23 @@ def test_names_that_are_declared_public():
     assert export.get_canonical_name_for_symbol(other, add_prefix_to_v1_names=True) == "compat.v1.c"
     with pytest.raises(export.InvalidSymbolNameError):
         export.tf_export("estimator.x")
+    with pytest.raises(export.InvalidSymbolNameError):
+        export.keras_export("a.b")
     export.estimator_export("estimator.x")(other)
+    assert (export.get_v1_names(other), export.get_v2_names(other)) == (["c", "estimator.x"], ["estimator.x"])
     assert export.get_canonical_name_for_symbol(other, "estimator") == "estimator.x"
     assert export.get_canonical_name(["a", "b"], ["a"]) == "b"
     with pytest.raises(TypeError, match="only takes keyword args"):
         export.kwarg_only(lambda a: a)(1)
+
+
+def test_sessions_of_eager_tests():
+    session = module("framework.test_util").FakeEagerSession(tf.test.TestCase())
+    with eager_mode():
+        assert session.run(tf.constant(3), feed_dict={}) == session.run(lambda: tf.constant(3)) == 3
+        for arguments in ({"feed_dict": {"x": 1}}, {"options": None}):
+            with pytest.raises(RuntimeError, match="not supported"):
+                session.run(tf.constant(3), **arguments)
 
 
 def test_dispatched_functions_take_what_the_op_takes():
