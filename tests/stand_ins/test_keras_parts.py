@@ -84,6 +84,14 @@ def test_confusions_are_counted_by_kind():
             metrics_utils.update_confusion_matrix_variables({"x": count}, [1.0], [1.0], [0.5])
 
 
+def test_counts_of_ones_own_say_what_they_count():
+    counting = stand_for("tensorflow.python.keras.metrics")._ConfusionMatrixConditionCount
+    with eager_mode():
+        count = counting(metrics_utils.ConfusionMatrix.TRUE_NEGATIVES, thresholds=[0.3, 0.6], name="rejected")
+        assert count([1.0, 0.0, 0.0], [0.2, 0.5, 0.1]).numpy().tolist() == [1, 2]
+    assert metrics_utils.parse_init_thresholds(None, default_threshold=0.7) == [0.7]
+
+
 def test_ragged_values_are_flat():
     with eager_mode():
         ragged = tf.ragged.constant([[1], [2, 3]])
