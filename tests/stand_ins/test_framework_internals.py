@@ -248,6 +248,7 @@ def test_nodes_in_texts_tell_where_they_were_made():
     texts, place = module("framework.error_interpolation"), module("framework.traceable_stack").TraceableObject
     assert texts.parse_message("a{{node foo}}b{{node bar/_x}}") == (["a", "b", ""], [("node", "foo"), ("node", "bar/_x")])
     assert texts.parse_message("^ {{node X") == (["^ {{node X"], [])
+    assert texts.parse_message("{{node }}") == (["{{node }}"], [])
     with tf.Graph().as_default() as graph:
         tf.constant(1, name="One")
     told = texts.interpolate("in {{node One}} and {{node Two}}", graph)
