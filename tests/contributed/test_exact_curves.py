@@ -60,10 +60,16 @@ def test_other_curves_and_labels_are_refused():
         metrics.streaming_dynamic_auc([1], [0.5], curve="LIFT")
     with pytest.raises(TypeError):
         metrics.precision_recall_at_equal_thresholds(tf.constant([1]), tf.constant([0.5]))
+    with pytest.raises(ValueError, match="incompatible"):
+        metrics.streaming_dynamic_auc([1, 0, 1], [0.1, 0.5])
+    with pytest.raises(ValueError, match="should have dtype bool"):
+        metrics.auc_using_histogram([1, 0], [0.1, 0.5], [0.0, 1.0])
     _, update = metrics.streaming_dynamic_auc([2], [0.5])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="predictions must be in"):
+        metrics.precision_recall_at_equal_thresholds([True], [1.5])
     with tf.Session() as session:
         session.run(tf.local_variables_initializer())
-        with pytest.raises(tf.errors.InvalidArgumentError):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="labels must be 0 or 1"):
             session.run(update)
 
 

@@ -52,3 +52,5 @@ def test_zeros_are_given_once():
         assert session.run(v).tolist() == [0, 0]
         with pytest.raises(tf.errors.InvalidArgumentError, match="already initialized"):
             session.run(start)
+    with pytest.raises(TypeError, match="wants a variable"):
+        framework.zero_initializer(tf.constant(1.0))

@@ -103,6 +103,23 @@ def test_weights_that_two_settings_name_are_refused():
         p.mask_update_op()
 
 
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ({"begin_pruning_step": -1}, "must not be negative"),
+        ({"begin_pruning_step": 5, "end_pruning_step": 3}, "begin before it can end"),
+        ({"sparsity_function_begin_step": 5, "sparsity_function_end_step": 5}, "Sparsity must begin"),
+        ({"threshold_decay": 1.0}, "threshold_decay must be in range"),
+        ({"target_sparsity": 1.5}, "target_sparsity must be in range"),
+        ({"weight_sparsity_map": ["w:3"]}, "can not exceed 1"),
+    ],
+)
+def test_settings_that_make_no_sense(values, told):
+    tf.train.get_or_create_global_step()
+    with pytest.raises(ValueError, match=told):
+        pruning.Pruning(settings(**values))
+
+
 def test_masks_are_stripped_from_graphs_of_checkpoints(tmp_path):
     x = tf.placeholder(tf.float32, [None, 5], "x")
     tf.matmul(x, pruning.apply_mask(weights(), "m"), name="y")
@@ -112,7 +129,9 @@ def test_masks_are_stripped_from_graphs_of_checkpoints(tmp_path):
         wanted = session.run("y:0", {x: np.eye(5)})
         tf.train.Saver().save(session, str(tmp_path / "model"))
     frozen = pruning.graph_def_from_checkpoint(str(tmp_path), ["y"])
+    before = frozen.SerializeToString()
     stripped = pruning.strip_pruning_vars_fn(frozen, ["y"])
+    assert frozen.SerializeToString() == before
     assert {node.op for node in stripped.node} == {"Placeholder", "Const", "MatMul"}
     with tf.Graph().as_default(), tf.Session() as session:
         y = tf.import_graph_def(stripped, return_elements=["y:0"])[0]

@@ -43,6 +43,8 @@ def test_one_filter_for_all_channels():
         initialised(session)
         one, whole = session.run([single, y])
         np.testing.assert_allclose(whole[..., 1:2], one, rtol=1e-5)
+    with pytest.raises(ValueError, match="must have rank 4"):
+        layers.conv2d_in_plane(tf.ones([2, 3]), 3)
 
 
 def test_legacy_layers_say_where_their_variables_are():

@@ -122,6 +122,27 @@ def test_what_a_function_that_is_mapped_gives_has_the_shape_that_was_said():
         assert session.run(private.map_defun(count, [none], [tf.int32], [(3,)]))[0].shape == (0, 3)
 
 
+@pytest.mark.parametrize(
+    ("values", "kinds", "told"),
+    [
+        ([[1.0]], [tf.int32], "inputs are of types .int32., MapDefun's .float32."),
+        ([[1], [2]], [tf.int32], "inputs are of types .int32., MapDefun's .int32, int32."),
+        ([[1]], [tf.float32], "outputs are of types .int32., MapDefun's .float32."),
+    ],
+)
+def test_a_function_that_is_mapped_has_the_types_of_its_node(values, kinds, told):
+    double = tf.function(lambda x: 2 * x, input_signature=[tf.TensorSpec([], tf.int32)])
+    mapped = private.map_defun(double, [tf.constant(value) for value in values], kinds, [()])
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=told):
+        session.run(mapped)
+
+
+@pytest.mark.parametrize("given", [{}, {"input_types": tf.int64}, {"input_types": tf.int64, "dataset": Dataset.range(2)}])
+def test_a_function_of_unknown_elements_is_refused(given):
+    with pytest.raises(ValueError, match="must be specified"):
+        StructuredFunctionWrapper(lambda x: x, "Own()", **given)
+
+
 def test_a_data_set_of_ones_own_has_a_node_with_a_traced_function():
     class Doubled(UnaryUnchangedStructureDataset):
         def __init__(self, source):

@@ -112,6 +112,13 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "an outermost ragged dimension": (lambda: Shape([[1, 2]], [1]), ValueError, "outermost partitioned"),
     "an innermost uniform one": (lambda: Shape([2, [1, 1], 2], [1]), ValueError, "innermost partitioned"),
     "sizes that are no list": (lambda: Shape(3, [1]), TypeError, "should be a list"),
+    "sizes of a matrix": (lambda: Shape.from_dim_sizes([2, [[1]]]), ValueError, "a scalar or a vector"),
+    "an axis below 0 to repeat": (lambda: Shape([2, [1, 2]], []).broadcast_dimension(-1, 3), ValueError, "Negative axis"),
+    "rows for an even shape": (
+        lambda: broadcast_to(ragged(ROWS), Shape.from_dim_sizes([2, 1])),
+        ValueError,
+        "is ragged, and",
+    ),
     "a constructor's call": (lambda: tf.RaggedTensor(tf.constant([1]), tf.constant([0, 1])), ValueError, "private"),
     "empty splits": (lambda: tf.RaggedTensor.from_row_splits([1], []), ValueError, "may not be empty"),
     "lists of depths": (lambda: ragged([[1], [[2]]]), ValueError, "same nesting depth"),

@@ -91,3 +91,18 @@ class SquareTest(tf.test.TestCase):
         tf.constant(1.0, name="b")
         with self.assertRaisesRegex(AssertionError, "only one of the graphs: .*b"):
             tf.test.assert_equal_graph_def(tf.get_default_graph().as_graph_def(), one)
+
+    def test_random_names_in_graph_defs_may_differ(self):
+        graphs = []
+        for digit in "57":
+            with tf.Graph().as_default() as graph:
+                tf.constant(f"_temp_{digit * 32}/part", name="file")
+                tf.raw_ops.HashTableV2(
+                    key_dtype=tf.string, value_dtype=tf.int64, shared_name=f"hash_table_{digit}-a", name="table"
+                )
+                graphs.append(graph.as_graph_def())
+        tf.test.assert_equal_graph_def(*graphs, checkpoint_v2=True, hash_table_shared_name=True)
+        tf.compat.v2.test.assert_equal_graph_def(*graphs)
+        for name in ("checkpoint_v2", "hash_table_shared_name"):
+            with self.assertRaisesRegex(AssertionError, "different from expected"):
+                tf.test.assert_equal_graph_def(*graphs, **{name: True})

@@ -6,6 +6,7 @@ import pytest
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 
@@ -152,6 +153,7 @@ def test_values_of_several_tensors():
     )
     sparse = tf.SparseTensor([[0, 0]], [1.0], [2, 3])
     assert ops.internal_convert_n_to_tensor_or_composite([sparse, None])[0] is sparse
+    assert ops.internal_convert_n_to_tensor_or_indexed_slices([1, None], tf.float64, "x")[0].dtype == tf.float64
     assert [len(part) for part in utils.replace_composites_with_components([sparse])] == [3]
     one = tf.SparseTensorValue([[0, 0]], [1], [1, 2])
     both = utils.append_composite_tensor(one, tf.SparseTensorValue([[0, 2]], [2], [2, 3]))
@@ -209,11 +211,23 @@ def test_names_that_are_declared_public():
     assert export.get_canonical_name_for_symbol(other, add_prefix_to_v1_names=True) == "compat.v1.c"
     with pytest.raises(export.InvalidSymbolNameError):
         export.tf_export("estimator.x")
+    with pytest.raises(export.InvalidSymbolNameError):
+        export.keras_export("a.b")
     export.estimator_export("estimator.x")(other)
+    assert (export.get_v1_names(other), export.get_v2_names(other)) == (["c", "estimator.x"], ["estimator.x"])
     assert export.get_canonical_name_for_symbol(other, "estimator") == "estimator.x"
     assert export.get_canonical_name(["a", "b"], ["a"]) == "b"
     with pytest.raises(TypeError, match="only takes keyword args"):
         export.kwarg_only(lambda a: a)(1)
+
+
+def test_sessions_of_eager_tests():
+    session = module("framework.test_util").FakeEagerSession(tf.test.TestCase())
+    with eager_mode():
+        assert session.run(tf.constant(3), feed_dict={}) == session.run(lambda: tf.constant(3)) == 3
+        for arguments in ({"feed_dict": {"x": 1}}, {"options": None}):
+            with pytest.raises(RuntimeError, match="not supported"):
+                session.run(tf.constant(3), **arguments)
 
 
 def test_dispatched_functions_take_what_the_op_takes():
@@ -234,6 +248,7 @@ def test_nodes_in_texts_tell_where_they_were_made():
     texts, place = module("framework.error_interpolation"), module("framework.traceable_stack").TraceableObject
     assert texts.parse_message("a{{node foo}}b{{node bar/_x}}") == (["a", "b", ""], [("node", "foo"), ("node", "bar/_x")])
     assert texts.parse_message("^ {{node X") == (["^ {{node X"], [])
+    assert texts.parse_message("{{node }}") == (["{{node }}"], [])
     with tf.Graph().as_default() as graph:
         tf.constant(1, name="One")
     told = texts.interpolate("in {{node One}} and {{node Two}}", graph)

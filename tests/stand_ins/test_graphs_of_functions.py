@@ -194,6 +194,9 @@ def test_ops_by_name_on_values() -> None:
         assert execute.execute(b"MatMul", 1, one, attrs, None)[0].numpy() == [[15.0]]
         with pytest.raises(tf.errors.NotFoundError):
             execute.execute(b"NoSuchOp", 1, [], (), None)
+        for attrs, told in ((("axis", 3), "'axis' does not exist"), (("T",), "even length")):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=told):
+                execute.execute(b"Neg", 1, [tf.constant(1.0)], attrs, None)
         number, tensors = execute.args_to_matching_eager([1, tf.constant(2.0)], None)
         assert number == 1 and tensors[0].dtype == tf.float32
 

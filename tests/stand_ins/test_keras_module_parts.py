@@ -43,6 +43,9 @@ def test_what_comes_from_layers():
     assert keras_layer_parts.needs_keras_history(after)
     assert not keras_layer_parts.needs_keras_history(made)
     assert not keras_layer_parts.uses_keras_history(tf.ones([2]))
+    checked = made + 1.0
+    keras_layer_parts.mark_checked([checked])
+    assert not keras_layer_parts.needs_keras_history(checked) and not keras_layer_parts.uses_keras_history(checked * 3.0)
     layers = keras_layer_parts.create_keras_history(after)
     assert [type(layer).__name__ for layer in layers] == ["TensorFlowOpLayer"]
     assert keras_layer_parts.have_all_keras_metadata([after])
@@ -79,6 +82,14 @@ def test_confusions_are_counted_by_kind():
         np.testing.assert_array_equal(count.numpy(), [1])
         with pytest.raises(ValueError, match="at least one valid confusion matrix variable"):
             metrics_utils.update_confusion_matrix_variables({"x": count}, [1.0], [1.0], [0.5])
+
+
+def test_counts_of_ones_own_say_what_they_count():
+    counting = stand_for("tensorflow.python.keras.metrics")._ConfusionMatrixConditionCount
+    with eager_mode():
+        count = counting(metrics_utils.ConfusionMatrix.TRUE_NEGATIVES, thresholds=[0.3, 0.6], name="rejected")
+        assert count([1.0, 0.0, 0.0], [0.2, 0.5, 0.1]).numpy().tolist() == [1, 2]
+    assert metrics_utils.parse_init_thresholds(None, default_threshold=0.7) == [0.7]
 
 
 def test_ragged_values_are_flat():
@@ -131,6 +142,27 @@ def test_when_there_is_a_validation():
     assert not keras_training.should_run_validation([3], 0)
     with pytest.raises(ValueError, match="can not be less than 1"):
         keras_training.should_run_validation(0, 5)
+
+
+def test_what_is_counted_by_steps():
+    x, numbers = np.ones((3, 2)), tf.data.Dataset.range(3)
+    assert not keras_training.check_steps_argument(x, None, "steps")
+    assert keras_training.check_steps_argument(numbers, None, "steps")
+    assert keras_training.check_steps_argument([], 2, "steps")
+    for data in ([], [tf.ones([2])], tf.compat.v1.data.make_one_shot_iterator(numbers)):
+        with pytest.raises(ValueError, match="should specify the `steps` argument"):
+            keras_training.check_steps_argument(data, None, "steps")
+    assert not keras_training.is_eager_dataset_or_iterator(numbers)
+    with eager_mode():
+        assert keras_training.is_eager_dataset_or_iterator(iter(tf.data.Dataset.range(3)))
+
+
+def test_data_of_training_and_validation():
+    x = np.arange(6).reshape(3, 2)
+    parts = keras_training.split_training_and_validation_data([x], [x], None, 1 / 3)
+    assert [part and part[0].tolist() for part in parts] == [[[0, 1], [2, 3]]] * 2 + [None] + [[[4, 5]]] * 2 + [None]
+    with pytest.raises(ValueError, match="must contain 2 items"):
+        keras_training.unpack_validation_data((x,))
 
 
 def test_weights_of_samples_and_classes():

@@ -56,6 +56,19 @@ def test_the_view_of_objects_saves_them(tmp_path):
         assert root.v.numpy() == 1.0
 
 
+def test_other_variables_are_saved_for_objects(tmp_path):
+    root, path = tf.train.Checkpoint(v=tf.Variable(1.0)), str(tmp_path / "frozen")
+    with tf.Graph().as_default() as other:
+        fixed = tf.Variable(5.0)
+    named = tracked.ObjectGraphView(root).frozen_saveable_objects({root.v: fixed}, other)
+    with other.as_default(), tf.Session() as session:
+        session.run(fixed.initializer)
+        session.run(functional_savers.MultiDeviceSaver(named).save(path))
+    with tf.Session() as session:
+        root.restore(path).assert_consumed().run_restore_ops(session)
+        assert session.run(root.v) == 5.0
+
+
 # --- other vocabularies ------------------------------------------------------------------------------------------------
 
 

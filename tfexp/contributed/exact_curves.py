@@ -59,22 +59,22 @@ def streaming_dynamic_auc(
 
     labels: 0 and 1, of the size of predictions, as are `weights`. curve: "ROC", or "PR", which begins at precision 1;
     corners are joined by lines. The area is 0 where there is but one class. All values are kept. ValueError for other
-    curves.
+    curves, and for labels of another shape than predictions.
     """
     if curve not in ("PR", "ROC"):
         raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
     with variable_scope(name, default_name="dynamic_auc"):
-        flat: Any = reshape(cast(predictions, dtypes.float32), [-1])
+        scores, told = convert_to_tensor(predictions), "labels must be 0 or 1"
+        scores.shape.assert_is_compatible_with(convert_to_tensor(labels).shape)
+        flat: Any = reshape(cast(scores, dtypes.float32), [-1])
         truth: Any = reshape(cast(labels, dtypes.int32), [-1])
-        with control_dependencies(
-            [assert_greater_equal(truth, 0, message="labels must be 0 or 1"), assert_less_equal(truth, 1)]
-        ):
+        with control_dependencies([assert_greater_equal(truth, 0, message=told), assert_less_equal(truth, 1, message=told)]):
             seen, added = streaming_concat(flat, name="concat_preds")
             known, known_added = streaming_concat(truth, name="concat_labels")
         updates = [added, known_added]
         counted: Any = ones_like(seen)
         if weights is not None:
-            of_each = broadcast_to(cast(weights, dtypes.float32), predictions.get_shape())
+            of_each = broadcast_to(cast(weights, dtypes.float32), scores.shape)
             counted, weights_added = streaming_concat(reshape(of_each, [-1]), name="concat_weights")
             updates.append(weights_added)
         area = _area(known, seen, counted, curve)
@@ -118,7 +118,8 @@ def precision_recall_at_equal_thresholds(
     assert_type(labels, dtypes.bool)
     with variable_scope(name, "precision_recall_at_equal_thresholds", (labels, predictions, weights)):
         given: Any = convert_to_tensor(predictions)
-        checks = [assert_greater_equal(given, 0.0), assert_less_equal(given, 1.0)]
+        told = "predictions must be in [0, 1]"
+        checks = [assert_greater_equal(given, 0.0, message=told), assert_less_equal(given, 1.0, message=told)]
         with control_dependencies(checks):
             flat: Any = reshape(cast(given, dtypes.float64), [-1])
         counted: Any = ones_like(flat)
@@ -153,12 +154,14 @@ def auc_using_histogram(
     """(the area under the ROC curve, from histograms of the scores of both classes; update).
 
     score_range: [least, largest] score; scores beyond count as these. Labels and scores have one rank, 1, which is asserted
-    where `check_shape` says so.
+    where `check_shape` says so. ValueError for labels that are not bools.
     """
     with variable_scope(name, "auc_using_histogram", [boolean_labels, scores, score_range]):
         checks = [assert_rank(each, 1) for each in (boolean_labels, scores)] if check_shape else []
         with control_dependencies(checks):
             labels, values = convert_to_tensor(boolean_labels), convert_to_tensor(scores)
+            if labels.dtype.base_dtype is not dtypes.bool:
+                raise ValueError(f"Argument boolean_labels should have dtype bool, not {labels.dtype.name}")
             found = [
                 histogram_fixed_width(boolean_mask(values, kept), score_range, nbins, dtypes.int64)
                 for kept in (labels, logical_not(labels))

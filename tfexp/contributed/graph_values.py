@@ -14,6 +14,7 @@ from tfexp.ops.array_fill import zeros
 from tfexp.ops.check import Assert
 from tfexp.ops.logical import logical_not
 from tfexp.ops.py_func import py_func as plain_py_func
+from tfexp.ops.variable_base import Variable
 from tfexp.train.global_step import assert_global_step, get_global_step
 
 
@@ -65,7 +66,9 @@ def py_func(
 
 
 def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initializer") -> Tensor:
-    """Zeros, assigned to a variable. InvalidArgumentError where it has a value."""
+    """Zeros, assigned to a variable. InvalidArgumentError where it has a value, TypeError for what is no variable."""
+    if not (isinstance(ref, Variable) or state.is_reference(ref)):
+        raise TypeError(f"zero_initializer wants a variable, not {ref!r}")
     with name_scope(name):
         is_new = logical_not(state.is_variable_initialized(ref))
         with control_dependencies([Assert(is_new, [f"{ref.name}: input is already initialized"])]):

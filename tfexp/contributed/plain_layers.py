@@ -68,11 +68,14 @@ def conv2d_in_plane(
     trainable: bool = True,
     scope: Any = None,
 ) -> Any:
-    """One filter over each channel of [batch, height, width, channels] by itself; `weights` [height, width, 1, 1]."""
+    """One filter over each channel of [batch, height, width, channels] by itself; `weights` [height, width, 1, 1].
+
+    ValueError for inputs of another rank.
+    """
     getter = variable_getter(variables_collections)
     with variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse, custom_getter=getter) as opened:
         inputs = convert_to_tensor(inputs)
-        dtype, channels = inputs.dtype.base_dtype, inputs.get_shape()[3].value
+        dtype, channels = inputs.dtype.base_dtype, inputs.get_shape().with_rank(4)[3].value
 
         def variable(name: str, shape: list[int], initializer: Any, regularizer: Any) -> Any:
             return get_variable(name, shape, dtype, initializer, regularizer, trainable)

@@ -24,7 +24,7 @@ from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.cloning import clone_model
-from tfexp.keras.metrics import clone_metric
+from tfexp.keras.metrics import clone_metrics
 from tfexp.keras.optimizers import TFOptimizer
 from tfexp.keras.saving.save import load_model
 from tfexp.keras.serialization import custom_object_scope
@@ -115,9 +115,9 @@ class _Source:
         copy.compile(
             self._optimizer(),
             loss=model.loss,
-            metrics=_copies(model._compile_metrics),
+            metrics=clone_metrics(model._compile_metrics),
             loss_weights=model.loss_weights,
-            weighted_metrics=_copies(model._compile_weighted_metrics),
+            weighted_metrics=clone_metrics(model._compile_weighted_metrics),
             sample_weight_mode=model.sample_weight_mode,
             target_tensors=_in_order(labels, model.output_names, (), "target"),
         )
@@ -157,11 +157,6 @@ def _in_order(given: Any, names: Sequence[str], like: Sequence[Any], what: str) 
     if len(tensors) != len(like):
         raise ValueError(f"The Keras Model has {len(like)} {what}s ({', '.join(names)}), but {len(tensors)} are given")
     return [cast(tensor, own.dtype.base_dtype) for tensor, own in zip(tensors, like, strict=True)]
-
-
-def _copies(metrics: Any) -> Any:
-    """Metrics as they were given to `compile`; objects anew, since they have variables."""
-    return nest.map_structure(clone_metric, metrics)
 
 
 def _metric_ops(copy: Any) -> dict[str, tuple[Any, Any]]:

@@ -335,9 +335,9 @@ def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str
     return convert_to_tensor(value, dtype=dtype, name=name)
 
 
-def convert_n_to_tensor_or_indexed_slices(values: Sequence[Any], name: str | None = None) -> list[Any]:
+def convert_n_to_tensor_or_indexed_slices(values: Sequence[Any], dtype: Any = None, name: str | None = None) -> list[Any]:
     """As `convert_to_tensor_or_indexed_slices`, for each; None stays None. Names are `name_0`, `name_1`, …"""
     return [
-        None if v is None else convert_to_tensor_or_indexed_slices(v, name=None if name is None else f"{name}_{i}")
+        None if v is None else convert_to_tensor_or_indexed_slices(v, dtype, None if name is None else f"{name}_{i}")
         for i, v in enumerate(values)
     ]

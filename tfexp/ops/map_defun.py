@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -35,7 +36,15 @@ def _(
 
 @map_defun.kernel("CPU")
 def _(
-    ctx: Any, arguments: Sequence[Any], captured: Sequence[Any], *, f: Any, output_shapes: list[TensorShape]
+    ctx: Any,
+    arguments: Sequence[Any],
+    captured: Sequence[Any],
+    *,
+    f: Any,
+    output_shapes: list[TensorShape],
+    output_types: list[DType],
+    Targuments: list[DType],
+    Tcaptured: list[DType],
 ) -> list[np.ndarray]:
     count = len(arguments[0])
     for number, array in enumerate(arguments):
@@ -47,13 +56,14 @@ def _(
                 f"previous inputs have leading dimension {count}",
             )
     function = with_arguments(ctx, f, captured)
-    types = [tensor.dtype for tensor in function.graph_function.outputs]
-    if len(types) != len(output_shapes):
-        raise InvalidArgumentError(None, None, "Mismatch in number of function outputs.")
+    _check("inputs", function.graph_function.inputs, [*Targuments, *Tcaptured])
+    _check("outputs", function.graph_function.outputs, output_types)
+    if len(output_types) != len(output_shapes):
+        raise InvalidArgumentError(None, None, f"MapDefun has {len(output_types)} types and {len(output_shapes)} shapes")
     if count == 0:
         return [
             np.empty([0, *(size or 0 for size in shape.as_list())], dtype.as_numpy_dtype)
-            for shape, dtype in zip(output_shapes, types, strict=True)
+            for shape, dtype in zip(output_shapes, output_types, strict=True)
         ]
     found, failure = function.each(list(rows(arguments)))
     if failure is not None:
@@ -70,3 +80,11 @@ def _(
                     f"{known.as_list()}.",
                 )
     return [stack(column) for column in columns]
+
+
+def _check(what: str, own: Sequence[Any], given: Sequence[DType]) -> None:
+    """InvalidArgumentError unless the function's inputs, or outputs, are of the node's types."""
+    types = [tensor.dtype for tensor in own]
+    if types != list(given):
+        of_function, of_node = (", ".join(dtype.name for dtype in each) for each in (types, given))
+        raise InvalidArgumentError(None, None, f"The function's {what} are of types ({of_function}), MapDefun's ({of_node})")

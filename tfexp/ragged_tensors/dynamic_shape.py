@@ -37,7 +37,8 @@ _MISMATCH = "Unable to broadcast: dimension size mismatch in dimension"
 class RaggedTensorDynamicShape:
     """The sizes of the partitioned dimensions, int32 or int64 scalars and vectors, and a vector of the inner ones'.
 
-    ValueError for sizes that are not such, and unless the first partitioned dimension is uniform and the last ragged.
+    TypeError for what is no list of integers. ValueError for sizes of other ranks, and unless the first partitioned
+    dimension is uniform and the last ragged.
     """
 
     def __init__(self, partitioned_dim_sizes: Sequence[Any], inner_dim_sizes: Any, dim_size_dtype: Any = None):
@@ -68,6 +69,8 @@ class RaggedTensorDynamicShape:
             for size in sizes:
                 if size.shape.rank is None:
                     raise ValueError("Sizes of dimensions must have a known rank")
+                if size.shape.rank > 1:
+                    raise ValueError(f"Each dim_size must be a scalar or a vector, not of rank {size.shape.rank}")
             ragged = [axis for axis, size in enumerate(sizes) if size.shape.rank == 1]
             end = ragged[-1] + 1 if ragged else 0
             kind = dtypes.int64 if {size.dtype for size in sizes} - {dtypes.int32} else dtypes.int32
@@ -122,14 +125,16 @@ class RaggedTensorDynamicShape:
 
     def is_ragged(self, axis: int) -> bool:
         """Whether the rows of that dimension may have different lengths."""
+        self._check_axis(axis)
+        return axis < self.num_partitioned_dimensions and self._partitioned[axis].shape.rank == 1
+
+    def _check_axis(self, axis: int) -> None:
         if not isinstance(axis, int):
             raise TypeError("axis must be an integer")
-        rank = self.rank
         if axis < 0:
             raise ValueError("Negative axis values are not supported")
-        if rank is not None and axis >= rank:
-            raise ValueError(f"Expected axis={axis} < rank={rank}")
-        return axis < self.num_partitioned_dimensions and self._partitioned[axis].shape.rank == 1
+        if self.rank is not None and axis >= self.rank:
+            raise ValueError(f"Expected axis={axis} < rank={self.rank}")
 
     def broadcast_to_rank(self, rank: int) -> RaggedTensorDynamicShape:
         """The same with dimensions of 1 before its own, `rank` in all."""
@@ -147,7 +152,11 @@ class RaggedTensorDynamicShape:
         return RaggedTensorDynamicShape([], array_join.concat([ones, self._inner], 0))
 
     def broadcast_dimension(self, axis: int, lengths: Any) -> RaggedTensorDynamicShape:
-        """The shape after dimension `axis` was repeated to these lengths, a scalar or a vector of those of its rows."""
+        """The shape after dimension `axis` was repeated to these lengths, a scalar or a vector of those of its rows.
+
+        ValueError for an axis below 0 or beyond the rank, and for lengths of another rank.
+        """
+        self._check_axis(axis)
         sizes = _sizes(lengths, "lengths")
         if sizes.shape.rank is None:
             raise ValueError("lengths must have a known rank.")
@@ -175,7 +184,7 @@ class RaggedTensorDynamicShape:
 
 
 def _sizes(value: Any, name: str) -> Tensor:
-    tensor = convert_to_tensor(value, name=name)
+    tensor = convert_to_tensor(value, preferred_dtype=dtypes.int32, name=name)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype!r}")
     return tensor if tensor.dtype in (dtypes.int32, dtypes.int64) else cast(tensor, dtypes.int64)  # type: ignore[no-any-return]
@@ -241,6 +250,8 @@ def broadcast_to(rt_input: Any, shape: RaggedTensorDynamicShape, broadcast_inner
     if isinstance(x, RaggedTensor):
         x = x.with_row_splits_dtype(kind)
     if not shape.num_partitioned_dimensions:
+        if isinstance(x, RaggedTensor):
+            raise ValueError(f"Unable to broadcast: {x!r} is ragged, and {shape!r} is not")
         return array_fill.broadcast_to(x, shape.inner_dim_sizes) if broadcast_inner_dimensions else x
     with name_scope(None, "RaggedBroadcastTo", [x]):
         own = RaggedTensorDynamicShape.from_tensor(x, dim_size_dtype=kind)

@@ -441,10 +441,17 @@ def gpu_device_name() -> str:
     return ""
 
 
+_TEMPORARY = re.compile(rb"_temp_[0-9a-z]{32}/part")
+_TABLE = re.compile(rb"hash_table_[0-9a-z\-]+")
+
+
 def assert_equal_graph_def(
     actual: Any, expected: Any, checkpoint_v2: bool = False, hash_table_shared_name: bool = False
 ) -> None:
-    """AssertionError, saying where, unless both GraphDefs have the same nodes, in any order."""
+    """AssertionError, saying where, unless both GraphDefs have the same nodes, in any order.
+
+    checkpoint_v2: the random names of a saver's temporary files may differ; hash_table_shared_name: those of tables.
+    """
     for argument, value in (("actual", actual), ("expected", expected)):
         if type(value).__name__ != "GraphDef":
             raise TypeError(f"Expected tf.GraphDef for {argument}, got {type(value).__name__}")
@@ -452,5 +459,16 @@ def assert_equal_graph_def(
     if ours.keys() != theirs.keys():
         raise AssertionError(f"Nodes in only one of the graphs: {sorted(ours.keys() ^ theirs.keys())}")
     for name, node in ours.items():
-        if node != theirs[name]:
+        nodes = [_without_random_names(one, checkpoint_v2, hash_table_shared_name) for one in (node, theirs[name])]
+        if nodes[0] != nodes[1]:
             raise AssertionError(f"Found node different from expected: {node}\nexpected: {theirs[name]}")
+
+
+def _without_random_names(node: Any, of_files: bool, of_tables: bool) -> Any:
+    kept = type(node)()
+    kept.CopyFrom(node)
+    if of_files and node.op == "Const" and any(map(_TEMPORARY.match, node.attr["value"].tensor.string_val)):
+        del kept.attr["value"]
+    if of_tables and node.op == "HashTableV2" and _TABLE.match(node.attr["shared_name"].s):
+        del kept.attr["shared_name"]
+    return kept

@@ -104,7 +104,8 @@ class StructuredFunctionWrapper(Structured):
     """`func` as a function of the elements of a data set, or of values of that structure, for nodes of one's own.
 
     `function`: what attributes of the kind `func` take, with `captured_inputs`; `output_structure`, `output_types`,
-    `output_shapes` and `output_classes`: what it gives. ValueError where none or several say what it is given.
+    `output_shapes` and `output_classes`: what it gives. ValueError where none, several or only
+    some of the last three say what it is given.
     """
 
     def __init__(
@@ -120,8 +121,8 @@ class StructuredFunctionWrapper(Structured):
         use_legacy_function: bool = False,
         defun_kwargs: Any = None,
     ):
-        legacy = input_classes, input_shapes, input_types
-        if [dataset is not None, input_structure is not None, any(part is not None for part in legacy)].count(True) != 1:
+        legacy = [part is not None for part in (input_classes, input_shapes, input_types)]
+        if [dataset is not None, input_structure is not None, any(legacy)].count(True) != 1 or any(legacy) != all(legacy):
             raise ValueError(
                 "Either `dataset`, `input_structure` or all of `input_classes`, `input_shapes`, and `input_types` must be "
                 "specified."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core.dtypes import as_dtype
-from tfexp.core.errors import NotFoundError, OpError, exception_type_from_error_code
+from tfexp.core.errors import InvalidArgumentError, NotFoundError, OpError, exception_type_from_error_code
 from tfexp.core.op import Op, find_op
 from tfexp.core.text import as_text
 from tfexp.graph.convert import convert_n_to_tensor, convert_to_tensor
@@ -20,8 +20,9 @@ def quick_execute(
 ) -> list[Tensor]:
     """The outputs of an op on these inputs, lists of inputs one after the other.
 
-    attrs: names and values in turn, types as numbers; what is left out has its default. NotFoundError for an op that there
-    is not, else what the op raises. `num_outputs` and the context are what they are.
+    attrs: names and values in turn, types as numbers; what is left out has its default. The op says how many outputs there
+    are, and there is one context. NotFoundError for an op that there is not, InvalidArgumentError for an attribute that it
+    does not have, else what the op raises.
     """
     op = find_op(as_text(op_name))
     if op is None:
@@ -33,9 +34,12 @@ execute = quick_execute
 
 
 def _attributes(op: Op, attrs: Sequence[Any]) -> dict[str, Any]:
-    given = dict(zip(map(as_text, attrs[::2]), attrs[1::2], strict=True))
+    if len(attrs) % 2:
+        raise InvalidArgumentError(None, None, f"Expecting attrs tuple to have even length, not {len(attrs)}")
     values = {attr.name: attr.default for attr in op.attrs.values() if attr.has_default}
-    for key, value in given.items():
+    for key, value in zip(map(as_text, attrs[::2]), attrs[1::2], strict=True):
+        if key not in op.attrs:
+            raise InvalidArgumentError(None, None, f"Attribute {key!r} does not exist for this operation: {op.name}")
         kind = op.attrs[key].kind
         values[key] = as_dtype(value) if kind == "type" else [*map(as_dtype, value)] if kind == "list(type)" else value
     return values

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-_TAG = re.compile(r"\{\{(?P<type>\w+) (?P<name>[A-Za-z0-9_.\-/]*)\}\}")
+_TAG = re.compile(r"\{\{(?P<type>\w+) (?P<name>[A-Za-z0-9_.\-/]+)\}\}")
 
 
 class _ParseTag(NamedTuple):

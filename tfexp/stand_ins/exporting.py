@@ -55,7 +55,8 @@ class api_export:  # noqa: N801 (TensorFlow's name)
         self._api_name, self._overrides, self._may_again = api_name, overrides, allow_multiple_exports
         for name in (*self._names, *self._names_v1):
             namespace = name.partition(".")[0]
-            if (namespace in SUBPACKAGE_NAMESPACES) != (api_name == ESTIMATOR_API_NAME):
+            of_others = namespace in SUBPACKAGE_NAMESPACES if api_name == TENSORFLOW_API_NAME else namespace != api_name
+            if of_others:
                 raise InvalidSymbolNameError(f"{api_name!r} does not export {name!r}")
 
     def __call__(self, symbol: Any) -> Any:
@@ -83,8 +84,7 @@ keras_export = functools.partial(api_export, api_name=KERAS_API_NAME)
 
 
 def _collected(thing: Any, tables: Iterable[dict[str, ExportedApiAttributes]], field: str) -> list[Any]:
-    apis = (TENSORFLOW_API_NAME, KERAS_API_NAME)
-    return [item for table in tables for api in apis for item in vars(thing).get(getattr(table[api], field), ())]
+    return [item for table in tables for api in table for item in vars(thing).get(getattr(table[api], field), ())]
 
 
 def get_v1_names(symbol: Any) -> list[str]:

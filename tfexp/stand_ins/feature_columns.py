@@ -114,6 +114,8 @@ for _room in (categorical, dense, numeric, sequence):
         for _own in (FeatureColumn, DenseColumn, CategoricalColumn):
             if hasattr(_found, "_fields") and issubclass(_found, getattr(columns, _own.__name__)):
                 _own.register(_found)
+        if hasattr(_found, "_fields") and hasattr(_found, "get_sequence_dense_tensor"):
+            SequenceDenseColumn.register(_found)
 
 _FeatureColumn, _DenseColumn, _CategoricalColumn = FeatureColumn, DenseColumn, CategoricalColumn
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfexp.core import nest
-from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.keras.losses.weighted import of_one_rank
-from tfexp.keras.metrics import clone_metric
+from tfexp.keras.metrics import clone_metrics
 from tfexp.keras.metrics.means import Reduce, Reduction
 from tfexp.ops.array import expand_dims
 from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_equal
+from tfexp.ragged_tensors import rows
 from tfexp.ragged_tensors.tensor import RaggedTensor
+
+__all__ = ["clone_metrics"]
 
 
 class SumOverBatchSize(Reduce):
@@ -38,11 +38,6 @@ class SumOverBatchSizeMetricWrapper(SumOverBatchSize):
         return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight=sample_weight)
 
 
-def clone_metrics(metrics: Any) -> Any:
-    """Metrics like these, with variables of their own."""
-    return nest.map_structure(clone_metric, metrics)
-
-
 def ragged_assert_compatible_and_get_flat_values(values: Any, mask: Any = None) -> tuple[Any, Any]:
     """(values, mask) with what is inside in the place of ragged ones, as columns; dense ones stay.
 
@@ -51,24 +46,14 @@ def ragged_assert_compatible_and_get_flat_values(values: Any, mask: Any = None) 
     """
     alone = not isinstance(values, list)
     every: Sequence[Any] = [values] if alone else values
-    ragged = [isinstance(one, RaggedTensor) for one in (*every, *([] if mask is None else [mask]))]
+    both = [*every, *([] if mask is None else [mask])]
+    ragged = [isinstance(one, RaggedTensor) for one in both]
     if not any(ragged):
         if mask is not None or all(isinstance(one, (Tensor, list)) for one in every):
             return values, mask
     elif all(ragged):
-        first = every[0]
-        rest = [*every[1:], *([] if mask is None else [mask])]
-        with control_dependencies([check for other in rest for check in _same_parts(first, other)]):
+        with control_dependencies(rows.same([one.nested_row_splits for one in both])):
             flat = [expand_dims(identity(one.flat_values), -1) for one in every]
             flat_mask = None if mask is None else expand_dims(identity(mask.flat_values), -1)
         return flat[0] if alone else flat, flat_mask
     raise TypeError("One of the inputs does not have acceptable types.")
-
-
-def _same_parts(a: RaggedTensor, b: RaggedTensor) -> list[Any]:
-    told = "Inputs must have identical ragged splits"
-    if len(a.nested_row_splits) != len(b.nested_row_splits):
-        raise ValueError(told)
-    pairs = zip(a.nested_row_splits, b.nested_row_splits, strict=True)
-    made = [assert_equal(convert_to_tensor(one), convert_to_tensor(other), message=told) for one, other in pairs]
-    return [check for check in made if check is not None]

@@ -10,6 +10,7 @@ import numpy as np
 from tfexp.core import dtypes, nest
 from tfexp.data.dataset import Dataset
 from tfexp.graph.eager_tensor import EagerTensor
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend
 from tfexp.keras.training.arrays import check_lengths, check_shapes, in_order, is_symbolic
@@ -132,11 +133,11 @@ def batch_shuffle(index_array: np.ndarray[Any, Any], batch_size: int) -> np.ndar
 
 
 def slice_arrays(arrays: Any, indices: Any, contiguous: bool = True) -> Any:
-    """What an array, or each of several, has at these places; contiguous: from the first of these to the last."""
+    """What an array, or each of a list, has at these places; None for None. contiguous: from the first to the last."""
     which = slice(indices[0], indices[-1] + 1) if contiguous else indices
-    if not isinstance(arrays, list):
-        return arrays[which]
-    return [None if one is None else one[which] for one in arrays]
+    if isinstance(arrays, list):
+        return [None if one is None else one[which] for one in arrays]
+    return None if arrays is None else arrays[which]
 
 
 def split_training_and_validation_data(x: Any, y: Any, sample_weights: Any, validation_split: float) -> tuple[Any, ...]:
@@ -158,9 +159,8 @@ def unpack_validation_data(validation_data: Any) -> tuple[Any, Any, Any]:
         return validation_data, None, None
     if len(validation_data) not in (2, 3):
         raise ValueError(
-            "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 items (x_val, "
-            "y_val, val_sample_weights), or alternatively it could be a dataset or a dataset or a dataset iterator. "
-            f"However we received `validation_data={validation_data}`"
+            "`validation_data` must contain 2 items (x_val, y_val) or 3 items (x_val, y_val, val_sample_weights), or be a "
+            f"dataset or an iterator over one, not {validation_data}"
         )
     x, y, *weights = validation_data
     return x, y, weights[0] if weights else None
@@ -215,12 +215,15 @@ def check_num_samples(
 
 
 def check_steps_argument(input_data: Any, steps: int | None, steps_name: str) -> bool:
-    """Whether steps have to be, and are, told. ValueError where they are not."""
-    needed = input_data is None or is_dataset(input_data) or has_symbolic_tensors(input_data) or input_data == []
-    if needed and steps is None:
-        what = "iterators" if is_dataset(input_data) else "data tensors"
+    """Whether steps are counted. ValueError where they are to be told and are not: of these only a dataset knows its end."""
+    if isinstance(input_data, Dataset):
+        return True
+    is_empty = isinstance(input_data, list) and not input_data
+    counted = input_data is None or is_empty or is_dataset(input_data) or has_symbolic_tensors(input_data)
+    if counted and steps is None:
+        what = "a Dataset iterator" if is_dataset(input_data) else "data tensors"
         raise ValueError(f"When using {what} as input to a model, you should specify the `{steps_name}` argument.")
-    return needed
+    return counted
 
 
 def has_symbolic_tensors(ls: Any) -> bool:
@@ -234,7 +237,7 @@ def is_dataset_or_iterator(data: Any) -> bool:
 
 def is_eager_dataset_or_iterator(data: Any) -> bool:
     """Whether it is one whose elements can be taken in Python."""
-    return is_dataset(data) and (isinstance(data, Dataset) or hasattr(data, "__next__"))
+    return executing_eagerly() and is_dataset(data)
 
 
 def get_input_shape_and_dtype(layer: Any) -> tuple[Any, Any]:

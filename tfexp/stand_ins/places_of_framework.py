@@ -96,10 +96,7 @@ FRAMEWORK = {
     + "tf tfexp.graph.unpublished",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
-    "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster "
-    + renamed(
-        "tf.test", assert_equal_graph_def_v1="assert_equal_graph_def", assert_equal_graph_def_v2="assert_equal_graph_def"
-    ),
+    "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
     "framework.versions": "tf",

@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.ops.array_repeat import repeat as repeated
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import arrays, rows
 from tfexp.ragged_tensors.elementwise import rows_of_one_type
@@ -101,7 +102,5 @@ def repeat_ranges(params: Any, splits: Any, repeats: Any) -> Any:
 
 def repeat(data: Any, repeats: Any, axis: int, name: str | None = None) -> Any:
     """Each part of `data` along the axis so many times. `ragged_util.repeat`."""
-    from tfexp.ops.array_repeat import repeat as repeated
-
     data = convert_to_tensor(data, name="data")
     return repeated(data, cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32), axis, name)

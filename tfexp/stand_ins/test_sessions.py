@@ -12,7 +12,6 @@ from typing import Any
 
 from tfexp.core import nest
 from tfexp.core.errors import OutOfRangeError
-from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
 from tfexp.ops.array_order import transpose
@@ -30,12 +29,11 @@ class FakeEagerSession:
         self._test_case = test_case
 
     def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        """The values; ValueError for a function or for feeds, RuntimeError for other arguments of a session's `run`."""
-        feed_dict = kwargs.pop("feed_dict", {})
-        if executing_eagerly() and (feed_dict or callable(fetches)):
-            raise ValueError("Eagerly there is nothing to feed, and no function to run")
+        """The values. RuntimeError for feeds, and for other arguments of a session's `run`."""
+        if kwargs.pop("feed_dict", None):
+            raise RuntimeError("feed_dict is not supported: eagerly there is nothing to feed")
         if args or kwargs:
-            raise RuntimeError(f"Eagerly a session's run takes no {args or sorted(kwargs)}")
+            raise RuntimeError(f"Optional arguments of a session's run are not supported: {args or sorted(kwargs)}")
         return self._test_case.evaluate(fetches)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from tfexp.ops.trackable import parts_of
 from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_scope import get_variable
 from tfexp.stand_ins.functional_savers import saveable_objects_for_op
+from tfexp.train.checkpoint import WrittenText
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY as OBJECT_GRAPH_PROTO_KEY
 from tfexp.train.object_graph import Reached, object_graph, saveables
 from tfexp.train.root_checkpoint import RootCheckpoint
@@ -94,14 +96,24 @@ class ObjectGraphView:
         return [TrackableReference(name, part) for name, part in parts_of(obj)]
 
     def frozen_saveable_objects(self, object_map: Any = None, to_graph: Any = None) -> list[SaveableObject]:
-        """What saves the values of the objects."""
-        return self.serialize_object_graph()[0]
+        """What saves the values of the objects, and the objects as a message, in `to_graph`.
+
+        object_map: what is saved there in the place of which objects.
+        """
+        graph, others = object_graph(self.root), {} if object_map is None else object_map
+        with contextlib.nullcontext() if to_graph is None else to_graph.as_default():
+            text = WrittenText(graph.proto.SerializeToString(deterministic=True), OBJECT_GRAPH_PROTO_KEY)
+            values = {key: others.get(value, value) for key, value in graph.values.items()}
+            return [*_savers_of(values), text]
 
     def serialize_object_graph(self) -> tuple[list[SaveableObject], TrackableObjectGraph, dict[Any, Any]]:
         """(what saves the values of the objects, the objects as a message, what has to be fed)."""
         graph = object_graph(self.root)
-        values = saveables(graph.values)
-        return [one for key, value in values.items() for one in saveable_objects_for_op(value, key)], graph.proto, {}
+        return _savers_of(graph.values), graph.proto, {}
+
+
+def _savers_of(values: dict[str, Any]) -> list[SaveableObject]:
+    return [one for key, value in saveables(values).items() for one in saveable_objects_for_op(value, key)]
 
 
 class TrackableSaver:

@@ -32,7 +32,7 @@ def _session(session: Any) -> Any:
     return found
 
 
-class _Text(SaveableObject):
+class WrittenText(SaveableObject):
     """A string of the checkpoint that is not restored."""
 
     def __init__(self, text: bytes, key: str):
@@ -105,7 +105,7 @@ class Checkpoint(Trackable):
         text = graph.proto.SerializeToString(deterministic=True)
         saver = self._savers.get(text)
         if saver is None or executing_eagerly():
-            variables = {**saveables(graph.values), OBJECT_GRAPH_KEY: _Text(text, OBJECT_GRAPH_KEY)}
+            variables = {**saveables(graph.values), OBJECT_GRAPH_KEY: WrittenText(text, OBJECT_GRAPH_KEY)}
             saver = self._savers[text] = Saver(variables, max_to_keep=None, name="checkpoint_save")
         path = saver.save(session, os.fspath(file_prefix), write_meta_graph=False, write_state=False)
         assert path is not None

@@ -71,17 +71,16 @@ class Pruning:
     """Sets the masks of what `apply_mask` and masked layers made.
 
     spec: as `get_pruning_hparams`; global_step: the graph's if None; sparsity: the share of zeros, as `spec` has it if None.
-    ValueError for steps, sparsities and blocks that make no sense.
+    ValueError for steps, sparsities and a decay of thresholds that make no sense.
     """
 
     def __init__(self, spec: Any = None, global_step: Any = None, sparsity: Any = None):
         self._spec: Any = spec
         if spec is None:
             self._spec = get_pruning_hparams()
-        if self._spec.sparsity_function_end_step < self._spec.sparsity_function_begin_step:
-            raise ValueError("Pruning must begin before it can end: see sparsity_function_begin_step and ..._end_step")
+        _check(self._spec)
         self._step = cast(get_global_step() if global_step is None else global_step, dtypes.int32)
-        self._targets = dict(_pairs(self._spec.weight_sparsity_map, float))
+        self._targets = dict(_pairs(self._spec.weight_sparsity_map, _sparsity))
         self._blocks = dict(_pairs(self._spec.block_dims_map, lambda text: tuple(int(n) for n in text.split("x"))))
         self._sparsity: Any = self._planned() if sparsity is None else sparsity
         with variable_scope(self._spec.name, use_resource=False):
@@ -93,7 +92,7 @@ class Pruning:
         spec = self._spec
         begin, end = spec.sparsity_function_begin_step, spec.sparsity_function_end_step
         with name_scope(spec.name):
-            done: Any = cast(self._step - begin, dtypes.float32) / max(end - begin, 1)
+            done: Any = cast(self._step - begin, dtypes.float32) / (end - begin)
             left: Any = pow(1 - minimum(1.0, maximum(0.0, done)), spec.sparsity_function_exponent)
             return add(mul(spec.initial_sparsity - spec.target_sparsity, left), spec.target_sparsity, name="sparsity")
 
@@ -166,6 +165,28 @@ class Pruning:
 def _pairs(listed: Any, value_of: Any) -> list[tuple[str, Any]]:
     """("part of a name", value) of "part of a name:value"."""
     return [(name, value_of(value)) for name, _, value in (text.rpartition(":") for text in listed if text)]
+
+
+def _check(spec: Any) -> None:
+    if spec.begin_pruning_step < 0 or spec.sparsity_function_begin_step < 0:
+        raise ValueError("begin_pruning_step and sparsity_function_begin_step must not be negative")
+    if spec.end_pruning_step != -1 and spec.begin_pruning_step >= spec.end_pruning_step:
+        raise ValueError(
+            f"Pruning must begin before it can end: begin_pruning_step is {spec.begin_pruning_step}, end_pruning_step "
+            f"{spec.end_pruning_step} (-1: never)"
+        )
+    if spec.sparsity_function_begin_step >= spec.sparsity_function_end_step:
+        raise ValueError("Sparsity must begin to grow before it ends: see sparsity_function_begin_step and ..._end_step")
+    for name in ("threshold_decay", "initial_sparsity", "target_sparsity"):
+        if not 0 <= getattr(spec, name) < 1:
+            raise ValueError(f"{name} must be in range [0, 1), not {getattr(spec, name)}")
+
+
+def _sparsity(text: str) -> float:
+    value = float(text)
+    if value > 1:
+        raise ValueError(f"A weight's sparsity can not exceed 1, but weight_sparsity_map has {value}")
+    return value
 
 
 def _named(values: dict[str, Any], name: str, default: Any) -> Any:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto import graph_pb2
 
 from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.formats.tensor import make_ndarray, make_tensor_proto
@@ -31,13 +32,15 @@ def graph_def_from_checkpoint(checkpoint_dir: str, output_node_names: Sequence[s
 
 def strip_pruning_vars_fn(input_graph_def: Any, output_node_names: Sequence[str]) -> Any:
     """The GraphDef with one constant in place of each product of a mask and weights, of which both are constants."""
-    nodes = {node.name: node for node in input_graph_def.node}
+    graph_def = graph_pb2.GraphDef()
+    graph_def.CopyFrom(input_graph_def)
+    nodes = {node.name: node for node in graph_def.node}
 
     def value_of(name: str) -> np.ndarray:
         node = nodes[name.split(":", maxsplit=1)[0]]
         return value_of(node.input[0]) if node.op == "Identity" else make_ndarray(node.attr["value"].tensor)
 
-    for node in input_graph_def.node:
+    for node in graph_def.node:
         if node.op == "Mul" and node.name.endswith("masked_weight"):
             product = np.multiply(*(value_of(name) for name in node.input))
             del node.input[:]
@@ -46,4 +49,4 @@ def strip_pruning_vars_fn(input_graph_def: Any, output_node_names: Sequence[str]
             node.op = "Const"
             node.attr["dtype"].type = kind
             node.attr["value"].tensor.CopyFrom(make_tensor_proto(product))
-    return extract_sub_graph(input_graph_def, list(output_node_names))
+    return extract_sub_graph(graph_def, list(output_node_names))

@@ -13,7 +13,7 @@ from typing import Any
 
 from tfexp.contributed.graph_editor.wiring import reroute_ts
 from tfexp.contributed.quantize.fake_nodes import step
-from tfexp.contributed.quantize.layers_found import ADDITIONS, has_weights, reads_variable, scope_of
+from tfexp.contributed.quantize.layers_found import ADDITIONS, below, has_weights, reads_variable, scope_of
 from tfexp.core import dtypes
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant
@@ -84,10 +84,6 @@ def _layer_before(tensor: Tensor) -> Operation | None:
     return tensor.op if has_weights(tensor.op) else None
 
 
-def _below(scope: str, name: str) -> str:
-    return f"{scope}/{name}" if scope else name
-
-
 # --- batch norms in one node ---------------------------------------------------------------------------------------------
 
 
@@ -106,7 +102,7 @@ def _opened(op: Operation, layer: Operation, variance: Any) -> _BatchNorm:
     is_training = op.attrs["is_training"]
     gamma, beta = op.inputs[1:3]
     mean: Any = op.outputs[1] if is_training else op.inputs[3]
-    epsilon, scope = op.attrs["epsilon"], _below(scope_of(layer), "BatchNorm_Fold")
+    epsilon, scope = op.attrs["epsilon"], below(scope_of(layer), "BatchNorm_Fold")
     with name_scope(f"{scope}/"):
         root: Any = rsqrt(variance + epsilon)
         scale = gamma * root
@@ -231,7 +227,7 @@ class _Correction:
     """
 
     def __init__(self, norm: _BatchNorm, batch: _Statistics, freeze_delay: int | None):
-        with name_scope(f"{_below(norm.scope, 'batch_norm_correction')}/"):
+        with name_scope(f"{below(norm.scope, 'batch_norm_correction')}/"):
             moving: Any = rsqrt(batch.moving_variance + norm.epsilon)
             current: Any = rsqrt(batch.variance + norm.epsilon)
             self.scale = identity(truediv(moving, current, name="scale_compute"), name="correction_scale")

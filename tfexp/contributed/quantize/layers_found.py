@@ -48,6 +48,11 @@ def scope_of(op: Operation) -> str:
     return op.name.rpartition("/")[0]
 
 
+def below(scope: str, name: str) -> str:
+    """A name in a scope; as it is outside of all."""
+    return f"{scope}/{name}" if scope else name
+
+
 def reads_variable(tensor: Tensor) -> bool:
     """Whether the tensor is the value of a variable."""
     op = tensor.op

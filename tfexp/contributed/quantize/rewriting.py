@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.contributed.quantize.fake_nodes import Quantisation
 from tfexp.contributed.quantize.folding import fold_batch_norms
-from tfexp.contributed.quantize.layers_found import ADDITIONS, Layer, find_layers, is_before_relu, scope_of
+from tfexp.contributed.quantize.layers_found import ADDITIONS, Layer, below, find_layers, is_before_relu, scope_of
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
@@ -94,15 +94,15 @@ class _Rewriting:
         weights = layer.weights
         if weights.op not in self._quantised:
             shared = [other.op for other in layers if other.weights is weights]
-            self._quantised.update(self._quantisation.weights(weights, _below(layer.scope, "weights_quant"), shared))
+            self._quantised.update(self._quantisation.weights(weights, below(layer.scope, "weights_quant"), shared))
         after = layer.addition_after  # before its operands are others
         outer = layer.scope if layer.bypass is None else layer.scope.rpartition("/")[0]
-        self._activations(layer.activation, _below(outer, "act_quant"), (0.0, 6.0))
+        self._activations(layer.activation, below(outer, "act_quant"), (0.0, 6.0))
         if layer.bypass is not None and layer.bias is not None:
-            self._activations(layer.bias, _below(layer.scope, "conv_quant"))
+            self._activations(layer.bias, below(layer.scope, "conv_quant"))
             self._done.add(layer.bypass)
         if after is not None and self._is_wanted(scope_of(after)) and not is_before_relu(after):
-            self._activations(after, _below(scope_of(after), "post_activation_bypass_quant"))
+            self._activations(after, below(scope_of(after), "post_activation_bypass_quant"))
 
     def _activations(self, op: Operation, name: str, initial: tuple[float, float] = (-6.0, 6.0)) -> None:
         if op not in self._done:
@@ -120,7 +120,3 @@ class _Rewriting:
         while tensor.op.type in _SAME_VALUES:
             tensor = tensor.op.inputs[0]
         return tensor.op in self._quantised or tensor.op.type == _FAKE
-
-
-def _below(scope: str, name: str) -> str:
-    return f"{scope}/{name}" if scope else name

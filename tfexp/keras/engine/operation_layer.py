@@ -89,10 +89,10 @@ def comes_from_layer(tensor: Tensor) -> bool:
         one = stack.pop()
         if history_of(one) is not None:
             return True
-        for before in one.op.inputs:
-            if before not in seen and not getattr(before, "_without_keras_history", False):
-                seen.add(before)
-                stack.append(before)
+        if not getattr(one, "_without_keras_history", False):
+            befores = set(one.op.inputs) - seen
+            seen |= befores
+            stack.extend(befores)
     for one in seen:
         one._without_keras_history = True  # type: ignore[attr-defined]
     return False

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from tfexp.core import nest
 from tfexp.keras.losses.functions import binary_crossentropy as BCE
 from tfexp.keras.losses.functions import binary_crossentropy as bce
 from tfexp.keras.losses.functions import binary_crossentropy as binary_crossentropy
@@ -80,6 +81,11 @@ from tfexp.keras.serialization import deserialize_keras_object, serialize_keras_
 def clone_metric(metric: Any) -> Any:
     """A metric of the same configuration, with variables of its own; what is none, as it is."""
     return type(metric).from_config(metric.get_config()) if isinstance(metric, Metric) else metric
+
+
+def clone_metrics(metrics: Any) -> Any:
+    """`clone_metric` of each in a structure."""
+    return nest.map_structure(clone_metric, metrics)
 
 
 def serialize(metric: Any) -> Any:

@@ -42,10 +42,10 @@ class ConfusionMatrix(Enum):
 Thresholds = float | Sequence[float] | None
 
 
-def listed_thresholds(thresholds: Thresholds, default: float = 0.5) -> list[float]:
+def listed_thresholds(thresholds: Thresholds, default_threshold: float = 0.5) -> list[float]:
     """The thresholds as a list. ValueError for one outside of [0, 1]."""
     if thresholds is None:
-        return [default]
+        return [default_threshold]
     found: list[Any] = list(flatten(thresholds))
     check_thresholds(found)
     return found
@@ -118,10 +118,15 @@ def _only_the_largest(y_pred: Any, k: int) -> Any:
 class _Count(Metric):
     """What is counted of one kind, at each of `thresholds` (0.5 by default)."""
 
-    _confusion_matrix_cond: ConfusionMatrix
-
-    def __init__(self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None):
+    def __init__(
+        self,
+        confusion_matrix_cond: ConfusionMatrix,
+        thresholds: Thresholds = None,
+        name: str | None = None,
+        dtype: Any = None,
+    ):
         super().__init__(name=name, dtype=dtype)
+        self._confusion_matrix_cond = confusion_matrix_cond
         self.init_thresholds = thresholds
         self.thresholds = listed_thresholds(thresholds)
         self.accumulator = self.add_weight("accumulator", shape=(len(self.thresholds),), initializer="zeros")
@@ -140,25 +145,29 @@ class _Count(Metric):
 class TruePositives(_Count):
     """Trues whose prediction is above the threshold."""
 
-    _confusion_matrix_cond = ConfusionMatrix.TRUE_POSITIVES
+    def __init__(self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None):
+        super().__init__(ConfusionMatrix.TRUE_POSITIVES, thresholds, name, dtype)
 
 
 class FalsePositives(_Count):
     """Falses whose prediction is above the threshold."""
 
-    _confusion_matrix_cond = ConfusionMatrix.FALSE_POSITIVES
+    def __init__(self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None):
+        super().__init__(ConfusionMatrix.FALSE_POSITIVES, thresholds, name, dtype)
 
 
 class TrueNegatives(_Count):
     """Falses whose prediction is not above the threshold."""
 
-    _confusion_matrix_cond = ConfusionMatrix.TRUE_NEGATIVES
+    def __init__(self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None):
+        super().__init__(ConfusionMatrix.TRUE_NEGATIVES, thresholds, name, dtype)
 
 
 class FalseNegatives(_Count):
     """Trues whose prediction is not above the threshold."""
 
-    _confusion_matrix_cond = ConfusionMatrix.FALSE_NEGATIVES
+    def __init__(self, thresholds: Thresholds = None, name: str | None = None, dtype: Any = None):
+        super().__init__(ConfusionMatrix.FALSE_NEGATIVES, thresholds, name, dtype)
 
 
 class _Share(Metric):

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfexp.core import log
+from tfexp.keras.metrics import clone_metrics
 from tfexp.ops.check_types import is_tensor
 
 
@@ -76,11 +77,7 @@ def metrics_by_output(metrics: Any, names: Sequence[str]) -> list[list[Any]]:
             )
         return [_as_list(metric) for metric in metrics]
     # Each output counts with metrics of its own.
-    return [list(metrics) if len(names) == 1 else [_like(metric) for metric in metrics] for _ in names]
-
-
-def _like(metric: Any) -> Any:
-    return type(metric).from_config(metric.get_config()) if hasattr(metric, "update_state") else metric
+    return [list(metrics) if len(names) == 1 else clone_metrics(list(metrics)) for _ in names]
 
 
 def modes_by_output(mode: Any, names: Sequence[str], with_loss: Sequence[bool]) -> list[str | None]:
