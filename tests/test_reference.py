@@ -66,6 +66,8 @@ def test_links_lead_to_sections(pages: dict[str, str]) -> None:
         ("tf.math.exp", "tf.math.exp is tf.exp\n\ntf.exp(x, name=None)"),
         ("tf.Session", ".run(fetches, feed_dict=None, options=None, run_metadata=None)\n    Run one step: "),
         ("tf.bitwise", "tf.bitwise.bitwise_xor(x, y, name=None)\n    A node of type `BitwiseXor`."),
+        ("tf.distribute.ReduceOp", "tf.distribute.ReduceOp\n\n"),
+        ("tf.distribute.ReduceOp", "One of `SUM`, `MEAN`."),
         ("tf.errors.OUT_OF_RANGE", "`11`"),
         ("tf.contrib.layers.fully_connected", "activation_fn=relu"),
         ("", "tf.contrib.seq2seq "),

@@ -1,6 +1,7 @@
 """`python -m tfexp.saved_model_cli`: what is in a SavedModel, and what it gives."""
 
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -79,6 +80,7 @@ def test_run(said, tmp_path):
     assert said(*line, "--inputs", f"x={tmp_path}/x.npy[ignored]").endswith("[[2.5]\n [3. ]]\n")
     assert 'Add "--overwrite"' in said(*line, "--input_exprs", "x=[[1]]", "--outdir", str(tmp_path / "out"))
     assert "is saved" in said(*line, "--input_exprs", "x=np.ones((1, 1))", "--outdir", str(tmp_path / "out"), "--overwrite")
+    (tmp_path / "text").write_text("no array")
     half = ["run", "--tag_set", "serve", "--signature_def", "half", "--input_examples"]
     assert "[[4.]\n [2.]]" in said(*half, 'examples=[{"x": [8.0]}, {"x": [4.0]}]')
     for arguments, message in (
@@ -86,11 +88,26 @@ def test_run(said, tmp_path):
         ([*line, "--inputs", f"x={tmp_path}/dict.pkl[c]"], "does not contain variable with name 'c'"),
         ([*line, "--inputs", f"z={tmp_path}/x.npy"], '"z" is not a valid input key. Please choose from "x"'),
         ([*line, "--inputs", "x"], "format is incorrect"),
+        ([*line, "--inputs", f"x={tmp_path}/text"], "is neither .npy, .npz nor a pickle"),
+        ([*line, "--input_exprs", "x=[1,"], "cannot be computed: '[' was never closed"),
+        ([*line, "--input_exprs", "x=other"], "cannot be computed: name 'other' is not defined"),
         (line, "At least one of --inputs"),
+        ([*half, "examples=[{"], "is no Python literal"),
         ([*half, "examples=3"], "must be a list of dictionaries"),
         ([*half, 'examples=[{"x": 8.0}]'], "feature value must be a list"),
     ):
         assert said(*arguments).startswith("1: saved_model_cli: ") and message in said(*arguments)
+
+
+def test_what_is_damaged_or_missing_is_said(model, tmp_path, capsys):
+    assert cli.main(["show", "--dir", str(tmp_path / "none")]) == 1
+    assert capsys.readouterr().out == ""
+    damaged = shutil.copytree(model, tmp_path / "damaged")
+    next((damaged / "variables").glob("*.data-*")).write_bytes(b"")
+    run = ["run", "--dir", str(damaged), "--tag_set", "serve", "--signature_def", "line", "--input_exprs", "x=[[1.0]]"]
+    assert cli.main(run) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("saved_model_cli: ") and "the file is truncated" in error
 
 
 def test_scan(said, capsys):

@@ -126,6 +126,8 @@ def _text(thing: Any) -> str:
         return f"The type of elements `{thing!r}`."
     if _is_message(thing):
         return f"The protocol buffer `{thing.DESCRIPTOR.name}`: {', '.join(thing.DESCRIPTOR.fields_by_name)}."
+    if _is_enum(thing):
+        return f"{inspect.getdoc(thing)}\n\nOne of {', '.join(f'`{name}`' for name in thing.__members__)}."
     if callable(thing) or inspect.isroutine(thing):
         if says := inspect.getdoc(thing):
             return says
@@ -133,12 +135,16 @@ def _text(thing: Any) -> str:
     return f"`{_written(thing)}`"
 
 
+def _is_enum(thing: Any) -> bool:
+    return inspect.isclass(thing) and issubclass(thing, Enum)
+
+
 def _is_message(thing: Any) -> bool:
     return inspect.isclass(thing) and hasattr(thing, "DESCRIPTOR")
 
 
 def _signature(thing: Any, bound: bool = False) -> str:
-    if not callable(thing) or isinstance(thing, DType) or _is_message(thing):
+    if not callable(thing) or isinstance(thing, DType) or _is_message(thing) or _is_enum(thing):
         return ""
     try:
         found = inspect.signature(thing)

@@ -24,7 +24,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.errors import ExperimentError, nearest
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import Run, is_run, read_run
@@ -65,7 +65,9 @@ def _list(words: list[str]) -> int:
         parser.error(f"--limit: {given.limit} must be at least 1")
     folders = [word for word in given.words if not is_condition(word) or Path(word).is_dir()]
     if len(folders) > 1:
-        parser.error(f"one folder to look in, not {len(folders)}: {' '.join(folders)}")
+        meant = None if Path(folders[0]).exists() else nearest(folders[0], _COMMANDS)
+        guess = f"; did you mean the command '{meant}'?" if meant else ""
+        parser.error(f"one folder to look in, not {len(folders)}: {' '.join(folders)}{guess}")
     root = Path(folders[0] if folders else "outputs")
     if not root.exists():
         named = "" if folders else ": name the folder to look in"

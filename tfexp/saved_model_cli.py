@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import pickle
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.errors import OpError
 from tfexp.core.log import get_logger
 from tfexp.formats.protos.example import Example
 from tfexp.graph.graph import Graph
@@ -51,14 +53,16 @@ def show(args: argparse.Namespace) -> None:
 
 
 def _show_tag_sets(saved_model_dir: str) -> None:
+    tag_sets = sorted(get_saved_model_tag_sets(saved_model_dir))
     print("The given SavedModel contains the following tag-sets:")
-    for tags in sorted(get_saved_model_tag_sets(saved_model_dir)):
+    for tags in tag_sets:
         print(", ".join(sorted(tags)))
 
 
 def _show_signature_def_map_keys(saved_model_dir: str, tag_set: str) -> None:
+    keys = sorted(get_meta_graph_def(saved_model_dir, tag_set).signature_def)
     print("The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:")
-    for key in sorted(get_meta_graph_def(saved_model_dir, tag_set).signature_def):
+    for key in keys:
         print(f'SignatureDef key: "{key}"')
 
 
@@ -185,7 +189,10 @@ def load_inputs_from_input_arg_string(
 
 def _read(path: str, name: str | None) -> Any:
     """The array in a file; in one of several arrays (.npz, the pickle of a dict), that of this name."""
-    data = np.load(path, allow_pickle=True)
+    try:
+        data = np.load(path, allow_pickle=True)
+    except pickle.UnpicklingError as error:
+        raise RuntimeError(f"Input file {path} is neither .npy, .npz nor a pickle.") from error
     if isinstance(data, np.ndarray):
         if name:
             _log.warning("Input file %s contains a single ndarray. Name key %r is ignored.", path, name)
@@ -219,17 +226,23 @@ def preprocess_inputs_arg_string(inputs_str: str) -> dict[str, tuple[str, str | 
 
 def preprocess_input_exprs_arg_string(input_exprs_str: str) -> dict[str, Any]:
     """{input key: value} of 'key=expression;…'. RuntimeError for anything else."""
-    return {
-        key: eval(expression, {"np": np, "numpy": np})  # the user's own, given to the user's own Python
-        for key, expression in _keyed(input_exprs_str)
-    }
+    found = {}
+    for key, expression in _keyed(input_exprs_str):
+        try:
+            found[key] = eval(expression, {"np": np, "numpy": np})  # the user's own, given to the user's own Python
+        except Exception as error:
+            raise RuntimeError(f'--input_exprs "{key}={expression}" cannot be computed: {error}') from error
+    return found
 
 
 def preprocess_input_examples_arg_string(input_examples_str: str) -> dict[str, list[bytes]]:
     """{input key: serialized tf.Examples} of 'key=[{feature: [values]}];…'. RuntimeError, ValueError for anything else."""
     found = {}
     for key, expression in _keyed(input_examples_str):
-        examples = ast.literal_eval(expression)
+        try:
+            examples = ast.literal_eval(expression)
+        except (SyntaxError, ValueError) as error:
+            raise RuntimeError(f'--input_examples "{key}={expression}" is no Python literal: {error}') from error
         if not isinstance(examples, list):
             raise ValueError(f'tf.Example input must be a list of dictionaries, but "{examples}" is {type(examples)}')
         found[key] = [_example(features) for features in examples]
@@ -300,6 +313,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         args.func(args)
     except (AttributeError, OSError, RuntimeError, ValueError) as error:
         print(f"saved_model_cli: {error}", file=sys.stderr)
+        return 1
+    except OpError as error:
+        print(f"saved_model_cli: {error.message}", file=sys.stderr)
         return 1
     return 0
 

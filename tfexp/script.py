@@ -10,6 +10,7 @@ suite that was written for TensorFlow.
 
 from __future__ import annotations
 
+import importlib.util
 import runpy
 import sys
 from pathlib import Path
@@ -48,6 +49,10 @@ def _prepare() -> None:
 def _run_module(arguments: list[str]) -> int:
     if not arguments:
         print(f"tfexp.script: -m needs the name of a module\n{_USAGE}", file=sys.stderr)
+        return 2
+    package = arguments[0].partition(".")[0]
+    if not package or importlib.util.find_spec(package) is None:
+        print(f"tfexp.script: there is no module {arguments[0]!r}\n{_USAGE}", file=sys.stderr)
         return 2
     _prepare()
     sys.argv = arguments

@@ -106,6 +106,8 @@ def _cluster(text: str) -> tf.train.ClusterSpec:
         read: Any = yaml.safe_load(Path(text).read_text(encoding="utf-8") if not text.startswith("{") else text)
     except OSError as error:
         raise _Wrong(f"cluster: '{text}' is neither {{job: [host:port, …], …}} nor a file: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise _Wrong(f"cluster: {text} is not a text file in UTF-8") from error
     except yaml.YAMLError as error:
         raise _Wrong(f"cluster: {' '.join(str(error).split())}") from error
     try:

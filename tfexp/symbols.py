@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 import tfexp
 from tfexp.core.gone import public_symbols
+from tfexp.experiment.errors import no_such
 
 VERSION_2 = "tf.compat.v2"
 
@@ -54,12 +55,13 @@ def here(namespace: str) -> list[str]:
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tfexp.symbols", description="TensorFlow 1.15's public names in tfexp.")
     parser.add_argument("namespaces", nargs="*", metavar="namespace", help="for example tf.nn; default: an overview of all")
-    wanted = parser.parse_args(argv).namespaces
+    words = parser.parse_args(argv).namespaces
+    wanted = [word if word.partition(".")[0] == "tf" else f"tf.{word}" for word in words]
     second = [symbol.replace("tf", VERSION_2, 1) for symbol in public_symbols("2.0")]
     groups = by_namespace([*public_symbols(), *(second if any(name.startswith(VERSION_2) for name in wanted) else [])])
     unknown = [namespace for namespace in wanted if namespace not in groups and not is_uncounted(namespace)]
     if unknown:
-        print(f"TensorFlow 1.15 has no namespace {', '.join(unknown)}; it has {', '.join(groups)}", file=sys.stderr)
+        print(f"tfexp.symbols: of TensorFlow 1.15, {no_such('namespace', unknown[0], groups)}", file=sys.stderr)
         return 2
     if wanted:
         for namespace in wanted:

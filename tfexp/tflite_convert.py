@@ -27,11 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         converter.post_training_quantize = given.post_training_quantize
         converter.allow_custom_ops = given.allow_custom_ops
         model = converter.convert()
+        with open(given.output_file, "wb") as file:
+            file.write(model)
     except (ConverterError, OSError, RuntimeError, ValueError) as error:
         print(f"tflite_convert: {error}", file=sys.stderr)
         return 1
-    with open(given.output_file, "wb") as file:
-        file.write(model)
     return 0
 
 
@@ -60,7 +60,10 @@ def _shapes(inputs: Sequence[str] | None, text: str | None) -> dict[str, list[in
     """{input: shape}. ValueError: there are not as many shapes as inputs, or sizes are no numbers."""
     if text is None:
         return None
-    shapes = [[int(size) for size in one.split(",") if size] for one in text.split(":")]
+    try:
+        shapes = [[int(size) for size in one.split(",") if size] for one in text.split(":")]
+    except ValueError as error:
+        raise ValueError(f"--input_shapes must be whole numbers, such as 1,224,224,3:1,10, not {text}") from error
     if inputs is None or len(inputs) != len(shapes):
         raise ValueError("--input_shapes must have a shape for each of --input_arrays")
     return dict(zip(inputs, shapes, strict=True))

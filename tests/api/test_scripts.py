@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import tfexp as tf
-from tfexp import symbols
+from tfexp import script, symbols
 from tfexp.core.gone import public_symbols
 
 API = pathlib.Path(tf.__file__).parent / "api"
@@ -130,6 +130,12 @@ def test_a_script_that_is_not_there(tmp_path):
     assert "there is no file" in done.stderr and "usage: python -m tfexp.script" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["nowhere_at_all", "nowhere_at_all.part", ".part"])
+def test_a_module_that_is_not_there(name, capsys):
+    assert script.main(["-m", name]) == 2
+    assert f"there is no module '{name}'\nusage: python -m tfexp.script" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", NAMESPACES)
 def test_every_namespace_says_what_it_lacks(name):
     namespace = functools.reduce(getattr, name.split("."), tf)
@@ -151,7 +157,7 @@ def test_symbols_are_found_by_looking(capsys, monkeypatch):
 
 def test_an_unknown_namespace_is_refused(capsys):
     assert symbols.main(["tf.nowhere"]) == 2
-    assert "TensorFlow 1.15 has no namespace tf.nowhere; it has tf, tf.app" in capsys.readouterr().err
+    assert "of TensorFlow 1.15, there is no namespace 'tf.nowhere'. The choices are: tf, tf.app" in capsys.readouterr().err
 
 
 def test_raw_ops_take_keywords_and_know_their_names():

@@ -58,6 +58,7 @@ def test_help_says_all(capsys: pytest.CaptureFixture[str]) -> None:
         (["job=ps", "task=0", "cluster={}"], "cluster: {} has no task"),
         (["job=ps", "task=0", "cluster={ps: 3}"], "cluster: The tasks for job 'ps' must be a list or a dictionary"),
         (["job=ps", "task=0", "cluster={ps: ["], "cluster: while parsing"),
+        (["job=ps", "task=0", f"cluster={sys.executable}"], f"cluster: {sys.executable} is not a text file in UTF-8"),
         (["job=ps", "task=0", "cluster=nowhere.yaml"], "cluster: 'nowhere.yaml' is neither {job: [host:port, …], …} nor a"),
     ],
 )

@@ -183,7 +183,10 @@ MESSAGES = {
     "--config-name other": "--config-name: is not for this program: use --config-dir",
     "--config-dir nowhere": "--config-dir: there is no folder nowhere",
     "resume=nowhere": "nowhere is not a run's folder: it has no config.yaml",
-    "rerun=nowhere": "nowhere has no result.json: that run did not finish (resume=nowhere)",
+    "rerun=nowhere": "nowhere is not a run's folder: it has no config.yaml",
+    # flags
+    "--cfg jobs": "--cfg/-c: invalid choice: 'jobs' (choose from 'job', 'hydra', 'all')",
+    "--config-dir": "--config-dir/-cd: expected one argument",
 }
 
 

@@ -151,6 +151,19 @@ def test_wrong_csv_is_named_by_line_and_column(content: bytes | None, message: s
     assert str(raised.value).startswith(message.format(path=path))
 
 
+def test_a_folder_is_no_csv_file(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match=rf"^data\.path: {tmp_path} cannot be read: Is a directory$"):
+        csv(tmp_path).read()
+
+
+def test_another_delimiter_is_thought_of(tmp_path: Path) -> None:
+    (tmp_path / "some.csv").write_text("a;kind\n1;0\n2;1\n")
+    with pytest.raises(
+        SettingError, match=r"The choices are: a;kind; if these are several columns, give their data\.delimiter"
+    ):
+        csv(tmp_path / "some.csv").read()
+
+
 def test_wrong_csv_is_passed_over_and_counted(tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     lines = [b"\xef\xbb\xbfa,kind", b"1,0", b"x,1", b'2,"1', b"", b'"x', b"3,2", b"4", b"5,\xff", b"6,1,1", b"7,9", b"8,1"]

@@ -94,7 +94,7 @@ def test_a_run_that_diverged_diverges_again(cli: Callable, again: Callable) -> N
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["nowhere"], 1, "tfexp: nowhere has no result.json: that run did not finish (resume=nowhere)"),
+        (["nowhere"], 1, "tfexp: nowhere is not a run's folder: it has no config.yaml"),
         (["run", "--out", "run"], 1, "tfexp: run already holds a run (config.yaml): choose another hydra.run.dir, or "),
     ],
 )

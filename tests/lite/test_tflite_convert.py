@@ -31,12 +31,20 @@ def test_a_frozen_graph(graph_file, tmp_path):
     [
         (["--input_arrays", "z", "--output_arrays", "y"], "Invalid tensors 'z' were found."),
         (["--input_arrays", "x", "--output_arrays", "y", "--input_shapes", "1:2"], "a shape for each of --input_arrays"),
+        (["--input_arrays", "x", "--output_arrays", "y", "--input_shapes", "1,a"], "must be whole numbers, such as"),
     ],
 )
 def test_what_does_not_fit(graph_file, tmp_path, capsys, arguments, message):
     path = str(tmp_path / "model.tflite")
     assert tflite_convert.main(["--graph_def_file", graph_file, "--output_file", path, *arguments]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_written(graph_file, tmp_path, capsys):
+    arguments = ["--graph_def_file", graph_file, "--input_arrays", "x", "--output_arrays", "y"]
+    assert tflite_convert.main([*arguments, "--output_file", str(tmp_path)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("tflite_convert: ") and str(tmp_path) in error
 
 
 def test_names_that_a_frozen_graph_needs(graph_file, capsys):

@@ -7,6 +7,7 @@ the configuration is known to be good, and share it between runs that start in t
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import shlex
@@ -115,7 +116,12 @@ def data_of(words: list[str]) -> Data:
 
 
 def _main(argv: list[str]) -> int:
-    flags, unknown = get_args_parser().parse_known_args(argv)
+    parser = get_args_parser()
+    parser.exit_on_error = False
+    try:
+        flags, unknown = parser.parse_known_args(argv)
+    except argparse.ArgumentError as error:
+        raise SettingError(error.argument_name or "", error.message) from error
     if unknown:
         raise SettingError("", no_such("flag", unknown[0], _FLAGS))
     instead = {

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.outputs import RunFiles
 
 __all__ = ["Compared", "compare", "environment_differences", "numbers_of", "parting_step"]
 
@@ -46,6 +47,8 @@ def numbers_of(folder: Path) -> dict[str, Any]:
     try:
         numbers = json.loads(path.read_text(encoding="utf-8"))["numbers"]
     except FileNotFoundError as error:
+        if not RunFiles(folder).config.exists():
+            raise ExperimentError(f"{folder} is not a run's folder: it has no config.yaml") from error
         raise ExperimentError(f"{folder} has no result.json: that run did not finish (resume={folder})") from error
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise ExperimentError(f"{path} is not a run's result: {error}") from error

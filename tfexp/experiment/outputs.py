@@ -114,6 +114,8 @@ class RunFolder(RunFiles):
         written.
         """
         if not (path / "config.yaml").is_file():
+            if (path / "journal.jsonl").is_file():
+                raise ExperimentError(f"{path} is a sweep's folder: go on with python -m tfexp -m sweep.resume={path}")
             raise ExperimentError(f"{path} is not a run's folder: it has no config.yaml")
         if not os.access(path, os.W_OK):
             raise ExperimentError(f"{path} cannot be written: {os.strerror(13)}")

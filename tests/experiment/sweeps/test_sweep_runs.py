@@ -139,6 +139,14 @@ def test_one_that_fails_is_tried_again_and_does_not_sink_the_others(
     assert log.startswith("Traceback") and "moods.py" in log
 
 
+def test_one_run_that_fails_where_nothing_is_varied(cli: Callable) -> None:
+    ended = cli("-m", *QUICK, "optimizer.learning_rate=1e30")
+    assert ended.err.startswith("tfexp: 1 of 1 trials failed:\n  0 (nothing varied): the loss is ")
+    assert "trial 0 (nothing varied): failed" in ended.out
+    resumed = cli("resume=sweep")
+    assert resumed.err == "tfexp: sweep is a sweep's folder: go on with python -m tfexp -m sweep.resume=sweep\n"
+
+
 def test_one_whose_process_dies_does_not_sink_the_others(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -90,11 +90,10 @@ class _Rows:
                 # newline="": the csv module tells line ends from those inside quotes
                 with io.TextIOWrapper(file, "utf-8", errors, newline="") as text:
                     self._add(_Records(text, path, self._settings.delimiter, start))
-        except tf.errors.NotFoundError as error:
-            reason = error.message.removeprefix(f"{path}; ")
-            raise ExperimentError(f"data.path: {path} cannot be read: {reason}") from error
         except tf.errors.OpError as error:
-            raise ExperimentError(error.message) from error
+            if not error.message.startswith(f"{path}; "):
+                raise ExperimentError(error.message) from error
+            raise ExperimentError(f"data.path: {path} cannot be read: {error.message.removeprefix(f'{path}; ')}") from error
         except OSError as error:
             raise ExperimentError(f"data.path: {path} cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
@@ -149,7 +148,8 @@ class _Rows:
     @staticmethod
     def _column(setting: str, name: str, names: list[str], path: str) -> int:
         if name not in names:
-            raise SettingError(f"data.{setting}", no_such(f"column in {path} called", name, names))
+            several = "" if len(names) > 1 else "; if these are several columns, give their data.delimiter"
+            raise SettingError(f"data.{setting}", no_such(f"column in {path} called", name, names) + several)
         return names.index(name)
 
     def _row(self, cells: list[str], records: _Records) -> tuple[list[float], float]:

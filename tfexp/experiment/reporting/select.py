@@ -13,7 +13,7 @@ from tfexp.experiment.reporting.run import Run
 
 __all__ = ["Condition", "differing", "is_condition", "metric_names", "name_of", "sort_runs", "text_of"]
 
-_FORM = re.compile(r"^([A-Za-z_][\w.]*)\s*(<=|>=|!=|=|<|>|~)(.*)$", re.DOTALL)
+_FORM = re.compile(r"^([A-Za-z_][\w.]*)\s*(<=|>=|!=|==?|<|>|~)(.*)$", re.DOTALL)
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
@@ -36,12 +36,18 @@ class Condition:
 
     @classmethod
     def of(cls, word: str, runs: Sequence[Run]) -> Condition:
-        """Raises SettingError if `word` is no condition, or none of the runs has such a value."""
+        """Raises SettingError if `word` is no condition, none of the runs has such a value, or numbers of theirs are to be
+        more or less than what is none.
+        """
         found = _FORM.match(word)
         if found is None:
             raise SettingError(word, "is no condition: give, for example, model=mlp, 'loss<0.5' or status!=finished")
         key, op, value = found.groups()
-        return cls(name_of(key, runs), op, value)
+        name = name_of(key, runs)
+        in_order = op in _ORDERS and _as_number(value) is None
+        if in_order and any(_as_number(run.values.get(name)) is not None for run in runs):
+            raise SettingError(word, f"{name} is a number, and '{value}' is none")
+        return cls(name, "=" if op == "==" else op, value)
 
     def holds(self, run: Run) -> bool:
         """Of a run that has no such value, only `!=` holds."""

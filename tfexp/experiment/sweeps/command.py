@@ -28,7 +28,7 @@ from tfexp.experiment.sweeps.schema import Sweep
 from tfexp.experiment.sweeps.searching import Search
 from tfexp.experiment.sweeps.space import Space, space_of
 from tfexp.experiment.sweeps.table import LiveTable, show_planned, show_ranking, watcher_for
-from tfexp.experiment.sweeps.trial import Trial
+from tfexp.experiment.sweeps.trial import Trial, label_of
 
 __all__ = ["sweep"]
 
@@ -200,9 +200,11 @@ def _finish(folder: Path, settings: Sweep, found: list[Row]) -> int:
     print(f"tfexp: {len(failed)} of {len(found)} trials failed:", file=sys.stderr)
     for row in failed:
         tries = "" if row.attempts == 1 else f" after {row.attempts} attempts"
-        label = " ".join(f"{name}={value}" for name, value in row.varied.items())
         first = (row.message.strip().splitlines() or ["?"])[0]
-        print(f"  {row.number} ({label}){tries}: {first}\n    log: {folder / row.folder / 'trial.log'}", file=sys.stderr)
+        print(
+            f"  {row.number} ({label_of(row.varied)}){tries}: {first}\n    log: {folder / row.folder / 'trial.log'}",
+            file=sys.stderr,
+        )
     return 1
 
 

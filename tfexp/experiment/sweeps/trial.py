@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tfexp.experiment.schema import Settings
 
-__all__ = ["Attempt", "Needs", "Progress", "Trial"]
+__all__ = ["Attempt", "Needs", "Progress", "Trial", "label_of"]
+
+
+def label_of(varied: Mapping[str, str]) -> str:
+    """What a sweep chose for a trial, in words."""
+    return " ".join(f"{name}={value}" for name, value in varied.items()) or "nothing varied"
 
 
 @dataclass(frozen=True)
@@ -37,7 +43,7 @@ class Trial:
 
     @property
     def label(self) -> str:
-        return " ".join(f"{name}={value}" for name, value in self.varied.items()) or "(nothing varied)"
+        return label_of(self.varied)
 
 
 @dataclass
