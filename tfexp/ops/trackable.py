@@ -86,7 +86,7 @@ class Trackable:
         return [TrackableReference(name, part) for name, part in self._checkpoint_children()]
 
     def _lookup_dependency(self, name: str) -> Any:
-        """The part to restore what a checkpoint has under that name, or None. Subclasses may make it here. Source: TF 1.15."""
+        """The part for what a checkpoint has under that name, or None. Subclasses may make it here. Source: TF 1.15."""
         return dict(self._checkpoint_children()).get(name)
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:

@@ -1,6 +1,6 @@
 """`tf.saved_model.save`: an object's variables and functions, and what it is served by. Source: TF 1.15.
 
-assets/                  the files that belong to it
+assets/                  the files that belong to it, if any
 saved_model.pb           one MetaGraph, tagged "serve": what serves it as a graph, all functions in its library, and the
                          graph of objects, in which functions say which objects their last arguments come from
 variables/variables.*    a checkpoint of the object
@@ -71,8 +71,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None) -> None:
     objects = _Objects(obj, signatures)
     with Graph().as_default() as graph:
         meta_graph = _Exported(graph, objects, folder).meta_graph()
-    variables = os.path.join(folder, names.VARIABLES_DIRECTORY)
-    os.makedirs(variables, exist_ok=True)
+    variables, assets = (os.path.join(folder, one) for one in (names.VARIABLES_DIRECTORY, names.ASSETS_DIRECTORY))
+    for each in (variables, assets):
+        os.makedirs(each, exist_ok=True)
     _Checkpoint(obj, objects).write(os.path.join(variables, names.VARIABLES_FILENAME))
     saved_model = SavedModel(saved_model_schema_version=names.SAVED_MODEL_SCHEMA_VERSION)
     saved_model.meta_graphs.add().CopyFrom(meta_graph)
