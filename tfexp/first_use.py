@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from tfexp.graph import apply as _apply
+from tfexp.graph.defaults import set_fallback_session
 from tfexp.ops import eager_variables as _eager_variables
 from tfexp.ops import index
 from tfexp.ops import overloads as _overloads
@@ -35,3 +36,4 @@ class _Top(ModuleType):
 sys.modules["tfexp"].__class__ = _Top
 index.install()
 register_on_first_use("grpc", "tfexp.distributed.server")
+set_fallback_session(lambda: importlib.import_module("tfexp.keras.backend.sessions").get_session())

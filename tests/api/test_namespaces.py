@@ -29,6 +29,8 @@ def test_flags_take_the_old_argument_names_too():
     assert flags.FLAGS.test_namespaces_steps == 5
     assert flags.FLAGS.test_namespaces_quiet is True
     assert flags.FLAGS.test_namespaces_folder == "out"
+    key_flags = [flag.name for flag in flags.FLAGS.get_key_flags_for_module(sys.modules[__name__])]
+    assert {"test_namespaces_steps", "test_namespaces_quiet", "test_namespaces_folder"} <= set(key_flags)
 
 
 PROGRAM = """

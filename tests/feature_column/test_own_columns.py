@@ -56,6 +56,16 @@ def test_a_column_of_ones_own_is_among_the_others() -> None:
         np.testing.assert_array_equal(sess.run(made), [[3, 6, 5]])
 
 
+@pytest.mark.parametrize("bases", [(older._DenseColumn, later.DenseColumn), (later.DenseColumn, older._DenseColumn)])  # type: ignore[union-attr]
+def test_a_column_may_be_a_first_and_a_later_one(bases: Any) -> None:
+    def get_dense_tensor(self: Any, transformation_cache: Any, state_manager: Any) -> Any:
+        return state_manager.get_resource(self, "by")
+
+    both = type("Both", (*bases, *Scaled.__bases__[1:]), {**vars(Scaled), "get_dense_tensor": get_dense_tensor})
+    assert tf.feature_column.input_layer({"x": [[1.0, 2.0]]}, [both("x", 3.0)]).shape == [1, 2]
+    assert not isinstance(Scaled("x", 1.0), later.FeatureColumn)
+
+
 def test_columns_are_of_the_classes_that_tests_name() -> None:
     bucketized = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("x"), [0.0, 1.0])
     assert isinstance(bucketized, later.DenseColumn)

@@ -98,3 +98,18 @@ def test_a_new_path_is_overwritten_only_when_asked(tmp_path, act):
     file_io.remove(new)
     with pytest.raises(errors.NotFoundError):
         file_io.remove(new)
+
+
+@pytest.mark.parametrize("mode", ["w", "w+", "wb"])
+def test_files_are_of_bytes_in_every_mode(mode, tmp_path):
+    path = tmp_path / "some"
+    with GFile(str(path), mode) as file:
+        file.write(b"\xd4\n")
+        file.write("éa\r\nz")
+    assert path.read_bytes() == b"\xd4\n\xc3\xa9a\r\nz"
+    with GFile(str(path), "r") as file:
+        file.seek(2)
+        assert (file.read(2), file.tell(), file.readline(), file.read()) == ("é", 4, "a\n", "z")
+        file.seek(0)
+        with pytest.raises(UnicodeDecodeError):
+            file.read()

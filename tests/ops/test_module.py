@@ -141,3 +141,24 @@ def test_a_part_may_have_a_name_that_is_no_attribute() -> None:
     assert module._checkpoint_children() == [("part", second)]
     with pytest.raises(TypeError, match="not a Trackable"):
         module._track_trackable(3, "number")
+
+
+@pytest.mark.parametrize("later", [3, None, lambda: 1])
+def test_a_part_stays_one_where_a_value_takes_its_attribute(later: Any) -> None:
+    def parts(one: Any) -> list[Any]:
+        return [part for _, part in one._checkpoint_children()]
+
+    first, second = tf.Variable(1.0), tf.Variable(2.0)
+    module = tf.Module()
+    module.x = first
+    module.x = later
+    assert parts(module) == [first]
+    module.x = second
+    assert parts(module) == [second]
+    module.x = later
+    del module.x
+    assert parts(module) == []
+    layer = tf.keras.layers.Layer()
+    layer.x = first
+    layer.x = later
+    assert parts(layer) == []

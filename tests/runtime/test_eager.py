@@ -174,6 +174,15 @@ def test_stopping_and_weighting():
     assert tape.gradient(z, v) is None
 
 
+def test_names_are_counted_for_those_who_ask():
+    with eager_mode():
+        graph = tf.get_default_graph()
+        assert [graph.unique_name("q") for _ in range(2)] == ["q", "q_1"]
+        for _ in range(2):
+            with tf.name_scope("a") as scope:
+                assert scope == "a/"
+
+
 def test_jacobians_in_graphs():
     def both(x):
         with tf.GradientTape(persistent=True) as tape:

@@ -233,6 +233,7 @@ def test_a_session_that_exists_runs_with_hooks_and_nothing_else_is_done_to_it():
 
 def test_summaries_of_ones_own():
     parts = stand_for("tensorflow.python.ops.summary_op_util")
+    assert stand_for("tensorflow.python.ops.summary_ops_v2")._INVALID_SCOPE_CHARACTERS.sub("", "a b?/c") == "ab/c"
     with parts.summary_scope("a b", "family", values=[]) as (tag, scope):
         made = tf.constant("", name=scope)
     assert (tag, made.op.name) == ("family/family/a_b", "family/a_b")

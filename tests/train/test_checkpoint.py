@@ -65,7 +65,7 @@ def test_what_is_not_there_is_said_or_initialised(saved):
         status = part.restore(saved).expect_partial()
         with pytest.raises(AssertionError, match=r"Unresolved object in checkpoint .*momentum"):
             status.assert_consumed()
-        with pytest.raises(AssertionError, match=r"Object not assigned a value from checkpoint .*: other:0"):
+        with pytest.raises(AssertionError, match=r"Some Python objects were not bound to checkpointed values, .*other:0"):
             status.assert_existing_objects_matched()
         status.initialize_or_restore()
         assert session.run([other, "v:0"]) == [7.0, 1.5]
@@ -142,7 +142,6 @@ def test_the_manager_keeps_the_newest(tmp_path):
     [
         (lambda: tf.train.Checkpoint(x=3), "expecting a trackable object .* got 3 as 'x'"),
         (lambda: tf.train.CheckpointManager(tf.train.Checkpoint(), "folder", 0), "Expected a positive integer or `None`"),
-        (lambda: tf.train.Checkpoint().save("nowhere/x"), "no default session"),
     ],
 )
 def test_refusals(call, message):
@@ -198,3 +197,35 @@ def test_iterators_go_on_where_a_checkpoint_has_them(eager, tmp_path):
         assert (following(), following()) == (4, 9)
         checkpoint.restore(path).run_restore_ops(session)
         assert (following(), following()) == (4, 9)
+
+
+def test_keras_session_has_the_values_where_there_is_no_default_session(tmp_path):
+    with tf.Graph().as_default():
+        variable = tf.keras.backend.variable(4.0)
+        checkpoint = tf.train.Checkpoint(v=variable)
+        path = checkpoint.save(str(tmp_path / "ck"))
+        tf.keras.backend.set_value(variable, 9.0)
+        checkpoint.restore(path).assert_consumed().run_restore_ops()
+        assert tf.keras.backend.get_value(variable) == 4.0
+
+
+class Making(tf.Module):
+    """Makes the part that a checkpoint has for it."""
+
+    def _lookup_dependency(self, name):
+        part = super()._lookup_dependency(name)
+        if part is None:
+            self._unconditional_dependency_names[name] = part = Position()
+        return part
+
+
+def test_an_object_may_make_its_parts_when_they_are_restored(tmp_path):
+    with tf.Graph().as_default(), tf.Session():
+        saved = tf.Module()
+        saved.reader = Position()
+        saved.reader.place = 3
+        path = tf.train.Checkpoint(it=saved).save(str(tmp_path / "ck"))
+        made = Making()
+        tf.train.Checkpoint(it=made).restore(path).assert_consumed()
+        ((name, reader),) = made._unconditional_checkpoint_dependencies
+        assert (name, reader.place) == ("reader", 3)

@@ -1,5 +1,7 @@
 """Variables that begin with a checkpoint's values."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -38,11 +40,12 @@ def test_scopes_names_and_parts(checkpoint):
             np.testing.assert_array_equal(got, value)
 
 
-def test_the_root_and_folders(checkpoint, tmp_path):
+@pytest.mark.parametrize("kind", [str, os.fsencode])
+def test_the_root_and_folders(checkpoint, tmp_path, kind):
     _, saved = checkpoint
     with tf.Graph().as_default(), tf.Session() as session:
         v = tf.get_variable("below/a/v", [2, 3])
-        tf.train.init_from_checkpoint(str(tmp_path), {"/": "below/"})
+        tf.train.init_from_checkpoint(kind(tmp_path), {"/": "below/"})
         session.run(v.initializer)
         np.testing.assert_array_equal(session.run(v), saved.run("a/v:0"))
 

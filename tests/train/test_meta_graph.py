@@ -97,6 +97,15 @@ def test_a_graph_runs_after_the_journey(tmp_path: Path) -> None:
             assert tf.get_default_graph().get_operation_by_name("net/y").device == ""
 
 
+def test_losses_of_regularizers_come_along() -> None:
+    tf.get_variable("w", [2], regularizer=tf.keras.regularizers.l2(0.1))
+    definition = tf.train.export_meta_graph()
+    with tf.Graph().as_default():
+        tf.train.import_meta_graph(definition, import_scope="a")
+        (loss,) = tf.losses.get_regularization_losses()
+        assert isinstance(loss, tf.Tensor) and loss.name.startswith("a/w/Regularizer/")
+
+
 def test_only_some_collections_and_attributes() -> None:
     build()
     definition = tf.train.export_meta_graph(collection_list=["ints"], strip_default_attrs=True, clear_devices=True)

@@ -249,5 +249,7 @@ def test_what_a_loaded_function_returns_has_the_shapes_it_was_saved_with(tmp_pat
         module = tf.Module()
         module.double = tf.function(lambda x: {"y": x + x}, input_signature=[tf.TensorSpec([None, 2], name="x")])
         tf.saved_model.save(module, str(tmp_path), signatures={"double": module.double})
+        assert sorted(one.name for one in tmp_path.iterdir()) == ["assets", "saved_model.pb", "variables"]
         loaded = tf.saved_model.load_v2(str(tmp_path))
         assert loaded.signatures["double"].output_shapes["y"].as_list() == [None, 2]
+        assert loaded.signatures["double"].structured_outputs == {"y": tf.TensorSpec([None, 2], name="y")}

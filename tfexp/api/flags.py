@@ -13,6 +13,7 @@ from absl.flags import DEFINE_bool as _define_bool
 from absl.flags import DEFINE_float as _define_float
 from absl.flags import DEFINE_integer as _define_integer
 from absl.flags import DEFINE_string as _define_string
+from absl.flags import disclaim_key_flags as _disclaim_key_flags
 
 from tfexp.core.gone import missing_from
 
@@ -26,6 +27,9 @@ def _taking_old_names(define: Callable[..., Any]) -> Callable[..., Any]:
 
     return wrapper
 
+
+# What is defined through the functions below belongs to their callers.
+_disclaim_key_flags()
 
 DEFINE_bool = DEFINE_boolean = _taking_old_names(_define_bool)
 DEFINE_float = _taking_old_names(_define_float)

@@ -46,7 +46,7 @@ class Estimator:
         params: Mapping[str, Any] | None = None,
         warm_start_from: WarmStartSettings | str | None = None,
     ):
-        _refuse_overrides(type(self))
+        Estimator._assert_members_are_not_overridden(self)
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
         self._config = complete_config(config, model_dir)
@@ -55,12 +55,29 @@ class Estimator:
         self._model = Model(model_fn, self._params, self._config)
         self._warm_start = as_settings(warm_start_from)
 
+    @staticmethod
+    def _assert_members_are_not_overridden(estimator: Estimator) -> None:
+        """ValueError for a subclass with a public method of its own in the place of one of Estimator's.
+
+        1.15 calls it so, and libraries with such subclasses put another one in its place.
+        """
+        cls = type(estimator)
+        public = {name for name in vars(Estimator) if not name.startswith("_")}
+        for one in cls.__mro__[: cls.__mro__.index(Estimator)]:
+            overridden = sorted(public & set(vars(one)))
+            if overridden:
+                raise ValueError(
+                    f"Subclasses of Estimator cannot override members of Estimator. {cls} does override {overridden}"
+                )
+
     # --- what it is --------------------------------------------------------------------------------------------------
 
     @property
     def model_dir(self) -> str:
         """The folder with checkpoints and summaries."""
         return self._config.model_dir or ""
+
+    _model_dir = model_dir  # as subclasses of 1.15's call it
 
     @property
     def config(self) -> RunConfig:
@@ -228,17 +245,6 @@ class Estimator:
         if path is None:
             raise ValueError(f"Couldn't find trained model at {self.model_dir}.")
         return path
-
-
-def _refuse_overrides(cls: type) -> None:
-    """ValueError for a subclass with a public method of its own in the place of one of Estimator's."""
-    public = {name for name in vars(Estimator) if not name.startswith("_")}
-    for one in cls.__mro__[: cls.__mro__.index(Estimator)]:
-        overridden = sorted(public & set(vars(one)))
-        if overridden:
-            raise ValueError(
-                f"Subclasses of Estimator cannot override members of Estimator. {cls} does override {overridden}"
-            )
 
 
 def complete_config(config: RunConfig | None, model_dir: str | os.PathLike[str] | None) -> RunConfig:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from tfexp.core import errors
-from tfexp.core.text import as_str_any, path_to_str
+from tfexp.core.text import as_bytes, as_str_any, as_text, path_to_str
 from tfexp.formats.file_errors import file_error
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
@@ -30,7 +30,10 @@ def _reported(path: str) -> Iterator[None]:
 
 
 class GFile:
-    """A file of text, or of bytes with a `b` in `mode` (r, w, a, r+, w+, a+). `tf.gfile.GFile`, `tf.gfile.Open`."""
+    """A file, of which text is read, or bytes with a `b` in `mode` (r, w, a, r+, w+, a+). `tf.gfile.GFile`, `tf.gfile.Open`.
+
+    Numbers and places are of bytes in every mode, and both text and bytes are written.
+    """
 
     def __init__(self, name: Any, mode: str = "r"):
         if mode.replace("b", "") not in _MODES:
@@ -53,10 +56,11 @@ class GFile:
             raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
         if self._file is None:
             with _reported(self._name):
-                encoding = None if "b" in self._mode else "utf-8"
-                newline = None if "b" in self._mode else ""
-                self._file = open(self._name, self._mode, encoding=encoding, newline=newline)  # noqa: SIM115
+                self._file = open(self._name, self._mode.replace("b", "") + "b")  # noqa: SIM115
         return self._file
+
+    def _as_asked(self, content: bytes) -> Any:
+        return content if "b" in self._mode else as_text(content)
 
     def size(self) -> int:
         """Bytes in the file."""
@@ -65,11 +69,12 @@ class GFile:
 
     def read(self, n: int = -1) -> Any:
         with _reported(self._name):
-            return self._opened("read").read(n)
+            return self._as_asked(self._opened("read").read(n))
 
     def readline(self) -> Any:
+        """The line from here on, without carriage returns; nothing at the end of the file."""
         with _reported(self._name):
-            return self._opened("read").readline()
+            return self._as_asked(self._opened("read").readline().replace(b"\r", b""))
 
     def readlines(self) -> list[Any]:
         return list(self)
@@ -87,9 +92,7 @@ class GFile:
     def write(self, file_content: Any) -> None:
         file = self._opened("write")
         with _reported(self._name):
-            if "b" in self._mode and isinstance(file_content, str):
-                file_content = file_content.encode("utf-8")
-            file.write(as_str_any(file_content) if "b" not in self._mode else file_content)
+            file.write(as_bytes(file_content))
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
         """Go to `offset` from the beginning (`whence` 0), from here (1) or from the end (2); `position` is its old name.

@@ -10,6 +10,7 @@ from typing import Any
 from tensorboard.compat.proto import function_pb2
 
 from tfexp.core import nest
+from tfexp.core.shallow_nest import flatten_with_joined_string_paths
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
@@ -94,8 +95,11 @@ class ConcreteFunction:
 
     @property
     def output_specs(self) -> Any:
-        """The structure of what it returns, a `tf.TensorSpec` for each tensor."""
-        return self._trace.results.map(lambda tensor: TensorSpec(tensor.shape, tensor.dtype))
+        """The structure of what it returns, a `tf.TensorSpec` for each tensor, named after its place."""
+        results = self._trace.results
+        places = flatten_with_joined_string_paths(results.structure, expand_composites=True)
+        names = (place for place, leaf in places if leaf is not None)
+        return results.map(lambda tensor: TensorSpec(tensor.shape, tensor.dtype, next(names)))
 
     @property
     def output_shapes(self) -> Any:

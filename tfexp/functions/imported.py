@@ -49,14 +49,22 @@ class ImportedLibrary:
                 weakref.finalize(self, forget_function, graph._functions, function)
         self._names = names
 
-    def concrete_function(self, name: str, captured: Sequence[Tensor], signature: Any, results: Any) -> ConcreteFunction:
+    def concrete_function(self, name: str, captured: Sequence[Tensor], signature: Any, results: Any) -> ImportedFunction:
         """One that was wanted, to be called in the graph, and in functions there.
 
         captured: the tensors of the graph that its last arguments stand for. signature: (positional arguments, keyword
         arguments), a TensorSpec for each tensor. results: the structure that it returns, a TensorSpec for each tensor.
         """
         definition = _renamed(self.definitions[name], _name_here(name), self._names)
-        return ConcreteFunction(_Imported(self.graph, definition, captured, signature, results), needs=self)
+        return ImportedFunction(_Imported(self.graph, definition, captured, signature, results), needs=self)
+
+
+class ImportedFunction(ConcreteFunction):
+    """One whose `structured_outputs` are what was written down of its results: a TensorSpec for each tensor."""
+
+    @property
+    def structured_outputs(self) -> Any:
+        return self.output_specs
 
 
 def _name_here(name: str) -> str:

@@ -102,7 +102,7 @@ class Surroundings:
             return name
         if not (_INNER_NAME if self._name_stack else _FIRST_NAME).fullmatch(name):
             raise ValueError(f"{name!r} is not a valid node name")
-        return self.unique_name(name)
+        return self._new_name(name)
 
     def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any], name: str = "") -> None:
         for key, value in self._attr_scopes.items():
@@ -162,6 +162,10 @@ class Surroundings:
             self._names_in_use[key] = count + 1
         return f"{name}_{count}"
 
+    def _new_name(self, name: str) -> str:
+        """What a node or a scope is called here that is to have that name."""
+        return self.unique_name(name)
+
     def name_scope(self, name: str | None) -> _NameScope:
         """Prefix the names of new nodes. Yields the scope's name with a trailing slash (`""` at the root).
 
@@ -182,7 +186,7 @@ class Surroundings:
         """The scope that `name` opens here, without trailing slash."""
         if not name:
             return ""
-        return name[:-1] if name.endswith("/") else self.unique_name(name)
+        return name[:-1] if name.endswith("/") else self._new_name(name)
 
     def get_name_scope(self) -> str:
         """The current scope without trailing slash."""

@@ -6,8 +6,7 @@ import abc
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.ops.saveable_object import SaveableObject
@@ -21,6 +20,13 @@ class NoDependency:
         self.value = value
 
 
+class TrackableReference(NamedTuple):
+    """A part of an object, and its name there."""
+
+    name: str
+    ref: Any
+
+
 class Trackable:
     """An object with parts: attributes that are variables, other trackable objects, or public lists and dicts of these."""
 
@@ -32,10 +38,22 @@ class Trackable:
     # Those that were assigned when nothing assigned was a part, and whether that is so now.
     _unseen: frozenset[str] = frozenset()
     _setattr_tracking = True
-    # The parts that were given a name instead of being assigned.
-    _named_parts: Mapping[str, Any] = MappingProxyType({})
 
     def __setattr__(self, name: str, value: Any) -> None:
+        """A part stays one, under its name, when what can be none takes its attribute."""
+        before = vars(self).get(name)
+        if self._setattr_tracking and (is_trackable(value) or isinstance(value, (list, dict))):
+            self._unconditional_dependency_names.pop(name, None)
+        elif before is not value and _counts(before) and name not in self._no_parts | self._unseen:
+            self._unconditional_dependency_names[name] = before
+        self._assign_attribute(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self._unconditional_dependency_names.pop(name, None)
+
+    def _assign_attribute(self, name: str, value: Any) -> None:
+        """Set an attribute; what it was before is no part because of it."""
         if self._setattr_tracking == (name in self._unseen):  # it is in the wrong set of the two
             super().__setattr__("_unseen", self._unseen ^ {name})
         if isinstance(value, NoDependency):
@@ -52,13 +70,24 @@ class Trackable:
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """(local name, part)."""
-        assigned = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in self._no_parts | self._unseen | {"_named_parts"}
-            and (is_trackable(value) or _holds_trackables(value))
-        }
-        return list({**assigned, **self._named_parts}.items())
+        no_parts = self._no_parts | self._unseen | {"_named_parts"}
+        assigned = {name: value for name, value in vars(self).items() if name not in no_parts and _counts(value)}
+        return list({**assigned, **self._unconditional_dependency_names}.items())
+
+    @property
+    def _unconditional_dependency_names(self) -> dict[str, Any]:
+        """The parts that are not those of attributes, by their names. TF 1.15 calls it so."""
+        named: dict[str, Any] = vars(self).setdefault("_named_parts", {})
+        return named
+
+    @property
+    def _unconditional_checkpoint_dependencies(self) -> list[TrackableReference]:
+        """All parts. TF 1.15 calls it so."""
+        return [TrackableReference(name, part) for name, part in self._checkpoint_children()]
+
+    def _lookup_dependency(self, name: str) -> Any:
+        """The part for what a checkpoint has under that name, or None. Subclasses may make it here. Source: TF 1.15."""
+        return dict(self._checkpoint_children()).get(name)
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
         """`trackable`, which is a part from here on, under a name that needs to be no attribute's. Source: TF 1.15.
@@ -69,7 +98,7 @@ class Trackable:
             raise TypeError(f"Trackable._track_trackable() passed type {type(trackable)}, not a Trackable.")
         if not overwrite and dict(self._checkpoint_children()).get(name, trackable) is not trackable:
             raise ValueError(f"Called Trackable._track_trackable() with name={name!r}, but another part is declared with it")
-        object.__setattr__(self, "_named_parts", {**self._named_parts, name: trackable})
+        self._unconditional_dependency_names[name] = trackable
         return trackable
 
     def _no_dependency(self, value: Any) -> Any:

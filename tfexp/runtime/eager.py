@@ -189,7 +189,7 @@ class EagerGraph(Graph):
     def next_op_seed(self) -> int:
         return self._op_seeds.randint(0, 2**31 - 1)
 
-    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+    def _new_name(self, name: str) -> str:
         """Names tell who made a variable, and need not differ."""
         return f"{self._name_stack}/{name}" if self._name_stack else name
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.convert import constant
 from tfexp.graph.scopes import device
 from tfexp.graph.tensor import Tensor
@@ -15,6 +14,7 @@ from tfexp.ops.array_join import concat
 from tfexp.ops.initializers import TruncatedNormal, zeros_initializer
 from tfexp.ops.remapping import generate_vocab_remapping_op, load_and_remap_matrix_op
 from tfexp.ops.variable_base import Variable
+from tfexp.train.checkpoint_utils import checkpoint_of
 from tfexp.train.warm_start import VocabInfo, from_vocabulary
 
 Initializer = Callable[..., Tensor]
@@ -207,4 +207,4 @@ def _warm_start_var_with_vocab(
     for part in parts:
         whole = part._save_slice_info
         name = part.op.name if whole is None else whole.full_name
-        from_vocabulary(part, latest_checkpoint(prev_ckpt) or prev_ckpt, prev_tensor_name or name, vocabulary)
+        from_vocabulary(part, checkpoint_of(prev_ckpt), prev_tensor_name or name, vocabulary)

@@ -32,10 +32,11 @@ def _transform_features(features: Mapping[Any, Any], feature_columns: Iterable[A
 # --- columns of one's own -----------------------------------------------------------------------------------------------
 #
 # A subclass says what it is either with the methods of the later columns, which take a state manager, or with the
-# underscored ones of the first. `inputs`, or `transformation_cache`, are features by name and by column.
+# underscored ones of the first. `inputs`, or `transformation_cache`, are features by name and by column. Both have classes
+# of their own, so that a column may be of both.
 
 
-class FeatureColumn(columns.FeatureColumn, metaclass=ABCMeta):
+class _AnyColumn(columns.FeatureColumn, metaclass=ABCMeta):
     """Any column."""
 
     def transformed(self, features: Features) -> Any:
@@ -59,7 +60,7 @@ class FeatureColumn(columns.FeatureColumn, metaclass=ABCMeta):
         raise NotImplementedError
 
 
-class DenseColumn(FeatureColumn, columns.DenseColumn):
+class _Dense(_AnyColumn, columns.DenseColumn):
     """One of numbers."""
 
     @property
@@ -71,7 +72,7 @@ class DenseColumn(FeatureColumn, columns.DenseColumn):
         raise NotImplementedError
 
     def dense(self, features: Features, trainable: bool = True) -> Tensor:
-        if type(self).get_dense_tensor is not DenseColumn.get_dense_tensor:
+        if type(self)._get_dense_tensor is _Dense._get_dense_tensor:
             return self.get_dense_tensor(features, None)
         return self._get_dense_tensor(features, trainable=trainable)
 
@@ -82,7 +83,7 @@ class DenseColumn(FeatureColumn, columns.DenseColumn):
         raise NotImplementedError
 
 
-class CategoricalColumn(FeatureColumn, columns.CategoricalColumn):
+class _Categorical(_AnyColumn, columns.CategoricalColumn):
     """One of ids."""
 
     @property
@@ -103,6 +104,30 @@ class CategoricalColumn(FeatureColumn, columns.CategoricalColumn):
         raise NotImplementedError
 
 
+class FeatureColumn(_AnyColumn):
+    """Any column, as the later ones."""
+
+
+class DenseColumn(_Dense, FeatureColumn):
+    """One of numbers, as the later ones."""
+
+
+class CategoricalColumn(_Categorical, FeatureColumn):
+    """One of ids, as the later ones."""
+
+
+class _FeatureColumn(_AnyColumn):
+    """Any column, as the first ones."""
+
+
+class _DenseColumn(_Dense, _FeatureColumn):
+    """One of numbers, as the first ones."""
+
+
+class _CategoricalColumn(_Categorical, _FeatureColumn):
+    """One of ids, as the first ones."""
+
+
 class SequenceDenseColumn(FeatureColumn):
     """One of numbers at each step of a sequence."""
 
@@ -111,13 +136,11 @@ class SequenceDenseColumn(FeatureColumn):
 
 for _room in (categorical, dense, numeric, sequence):
     for _found in vars(_room).values():
-        for _own in (FeatureColumn, DenseColumn, CategoricalColumn):
-            if hasattr(_found, "_fields") and issubclass(_found, getattr(columns, _own.__name__)):
+        for _own in (FeatureColumn, DenseColumn, CategoricalColumn, _FeatureColumn, _DenseColumn, _CategoricalColumn):
+            if hasattr(_found, "_fields") and issubclass(_found, getattr(columns, _own.__name__.lstrip("_"))):
                 _own.register(_found)
         if hasattr(_found, "_fields") and hasattr(_found, "get_sequence_dense_tensor"):
             SequenceDenseColumn.register(_found)
-
-_FeatureColumn, _DenseColumn, _CategoricalColumn = FeatureColumn, DenseColumn, CategoricalColumn
 
 
 # --- layers of columns that keep their variables ------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
@@ -13,7 +13,7 @@ from tfexp.core.errors import NotFoundError
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.ops.saveable_object import SaveableObject
-from tfexp.ops.trackable import parts_of
+from tfexp.ops.trackable import TrackableReference, parts_of
 from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_scope import get_variable
 from tfexp.stand_ins.functional_savers import saveable_objects_for_op
@@ -22,20 +22,10 @@ from tfexp.train.object_graph import OBJECT_GRAPH_KEY as OBJECT_GRAPH_PROTO_KEY
 from tfexp.train.object_graph import Reached, object_graph, saveables
 from tfexp.train.root_checkpoint import RootCheckpoint
 
-__all__ = ["OBJECT_GRAPH_PROTO_KEY"]
+__all__ = ["OBJECT_GRAPH_PROTO_KEY", "TrackableReference"]
 
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
 OBJECT_CONFIG_JSON_KEY = "OBJECT_CONFIG_JSON"
-
-
-# --- `base` -----------------------------------------------------------------------------------------------------------
-
-
-class TrackableReference(NamedTuple):
-    """A part of an object, and its name there."""
-
-    name: str
-    ref: Any
 
 
 # --- `util` and `graph_view` ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from tfexp.core import dtypes
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.graph.convert import constant
-from tfexp.graph.defaults import get_default_session
+from tfexp.graph.defaults import default_or_fallback_session
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.ops.array_identity import identity
@@ -26,10 +26,8 @@ from tfexp.train.saver import Saver
 
 
 def _session(session: Any) -> Any:
-    found = session or get_default_session()
-    if found is None and not executing_eagerly():
-        raise ValueError("There is no default session: pass `session`, or use `with session.as_default():`")
-    return found
+    """In graphs: the given one, the default one, or Keras's."""
+    return session or (None if executing_eagerly() else default_or_fallback_session())
 
 
 class WrittenText(SaveableObject):
@@ -188,8 +186,10 @@ class LoadStatus:
     def _assert_complete(self, found: Match) -> None:
         missing = [v for v in found.left_out if v is not self._checkpoint._save_counter]
         if missing:
-            names = ", ".join(v.name for v in missing)
-            raise AssertionError(f"Object not assigned a value from checkpoint {self._path}: {names}")
+            raise AssertionError(
+                "Some Python objects were not bound to checkpointed values, likely due to changes in the Python program: "
+                f"{missing} (not in {self._path})"
+            )
 
     def assert_nontrivial_match(self) -> LoadStatus:
         """AssertionError when no variable but the counter has its value."""

@@ -12,15 +12,20 @@ from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.formats.checkpoints import open_checkpoint
 
 
-def load_checkpoint(ckpt_dir_or_file: str) -> CheckpointReader:
+def checkpoint_of(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> str:
+    """The prefix of a checkpoint: what is given, or the latest one of a folder. ValueError where that has none."""
+    path = os.fsdecode(ckpt_dir_or_file)
+    if not os.path.isdir(path):
+        return path
+    latest = latest_checkpoint(path)
+    if latest is None:
+        raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
+    return latest
+
+
+def load_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> CheckpointReader:
     """A reader of a checkpoint: a prefix, or a folder whose latest it takes. ValueError where there is none."""
-    path = os.fspath(ckpt_dir_or_file)
-    if os.path.isdir(path):
-        latest = latest_checkpoint(path)
-        if latest is None:
-            raise ValueError(f"Couldn't find 'checkpoint' file or checkpoints in given directory {path}")
-        path = latest
-    return open_checkpoint(path)
+    return open_checkpoint(checkpoint_of(ckpt_dir_or_file))
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> Any:

@@ -7,14 +7,14 @@ from typing import Any
 
 from tfexp.core.shape import as_shape
 from tfexp.formats.checkpoint_reader import CheckpointReader
-from tfexp.formats.checkpoint_state import latest_checkpoint
+from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import device
 from tfexp.ops import save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_store import variable_store
-from tfexp.train.checkpoint_utils import load_checkpoint
+from tfexp.train.checkpoint_utils import checkpoint_of
 
 
 def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any]) -> None:
@@ -28,8 +28,8 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any
 
 
 def _begin_with(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any]) -> None:
-    path = latest_checkpoint(ckpt_dir_or_file) or ckpt_dir_or_file
-    with load_checkpoint(path) as reader:
+    path = checkpoint_of(ckpt_dir_or_file)
+    with open_checkpoint(path) as reader:
         shapes = reader.get_variable_to_shape_map()
         for name, target in sorted(assignment_map.items()):
             if isinstance(target, str) and (name.endswith("/") or target.endswith("/")):

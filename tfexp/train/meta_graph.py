@@ -223,9 +223,9 @@ def _exported(item: Any, scope: str | None, to_proto: Any, registered: bool) -> 
         return "float_list", item
     if isinstance(item, (bytes, str)):
         return "bytes_list", attr_codec.as_bytes(item)
-    if isinstance(item, (Operation, Tensor, Variable)):
+    if isinstance(item, (Operation, Tensor, Variable)) or hasattr(item, "_as_graph_element"):
         prefix = f"{scope.rstrip('/')}/" if scope else ""
-        name: str = item.name  # type: ignore[union-attr]
+        name: str = item.name
         return "node_list", name[len(prefix) :] if name.startswith(prefix) else None
     return None, None
 

@@ -132,10 +132,16 @@ def match(root: Any, proto: TrackableObjectGraph) -> Match:
     queue = deque([0])
     while queue:
         number = queue.popleft()
-        parts = dict(parts_of(paired[number]))
+        owner = paired[number]
+        parts = dict(parts_of(owner))
         for child in proto.nodes[number].children:
-            if child.local_name in parts and child.node_id not in paired:
-                paired[child.node_id] = parts[child.local_name]
+            if child.node_id in paired:
+                continue
+            part = parts.get(child.local_name)
+            if part is None and isinstance(owner, Trackable):
+                part = owner._lookup_dependency(child.local_name)
+            if part is not None:
+                paired[child.node_id] = part
                 queue.append(child.node_id)
     for number, owner in list(paired.items()):
         for slot in proto.nodes[number].slot_variables:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import device, get_default_graph
 from tfexp.ops import save, state
@@ -18,6 +17,7 @@ from tfexp.ops.array_slice import slice as slice_
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.variable_base import Variable
+from tfexp.train.checkpoint_utils import checkpoint_of
 from tfexp.train.init_from_checkpoint import init_from_checkpoint
 
 __all__ = ["VocabInfo", "warm_start"]
@@ -53,7 +53,7 @@ def warm_start(
     of the variables, and as `init_from_checkpoint`.
     """
     vocabularies, before = dict(var_name_to_vocab_info or {}), dict(var_name_to_prev_var_name or {})
-    path = latest_checkpoint(ckpt_to_initialize_from) or ckpt_to_initialize_from
+    path = checkpoint_of(ckpt_to_initialize_from)
     variables = _by_name(_chosen(vars_to_warm_start, vocabularies))
     for names, what in ((vocabularies, "var_name_to_vocab_info"), (before, "var_name_to_prev_var_name")):
         unknown = sorted(set(names) - set(variables))

@@ -26,6 +26,9 @@ def set_step(step: Any) -> None:
     current.step = step
 
 
+_INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
+
+
 @contextlib.contextmanager
 def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
     """(tag, name scope) of a summary: the tag has the name as it is, the scope without what names of nodes cannot have.
@@ -34,7 +37,7 @@ def summary_scope(name: str, default_name: str = "summary", values: Any = None) 
     """
     surrounding = tf.get_default_graph().get_name_scope()
     tag = f"{surrounding}/{name}" if surrounding else name
-    with tf.name_scope(re.sub(r"[^A-Za-z0-9_.\-/]", "", name) or None, default_name, values) as scope:
+    with tf.name_scope(_INVALID_SCOPE_CHARACTERS.sub("", name) or None, default_name, values) as scope:
         yield tag, scope
 
 

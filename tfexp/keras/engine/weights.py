@@ -78,7 +78,7 @@ class Weights(Module):
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(vars(self).get(name), Variable):
             self._drop_variables(vars(self)[name])
-        Trackable.__setattr__(self, name, value)  # past that of modules, which first reads what the attribute is
+        self._assign_attribute(name, value)  # past that of modules, which first reads what the attribute is
         if name not in self._books and self._setattr_tracking:
             self._keep_variables(value.value if isinstance(value, NoDependency) else value)
 

@@ -1,6 +1,6 @@
 """`tf.saved_model.save`: an object's variables and functions, and what it is served by. Source: TF 1.15.
 
-assets/                  the files that belong to it
+assets/                  the files that belong to it, if any
 saved_model.pb           one MetaGraph, tagged "serve": what serves it as a graph, all functions in its library, and the
                          graph of objects, in which functions say which objects their last arguments come from
 variables/variables.*    a checkpoint of the object
@@ -23,7 +23,7 @@ from tfexp.functions.concrete import ConcreteFunction
 from tfexp.functions.function import Method, PolymorphicFunction
 from tfexp.functions.restored import RestoredFunction
 from tfexp.graph.convert import constant
-from tfexp.graph.defaults import get_default_session
+from tfexp.graph.defaults import default_or_fallback_session
 from tfexp.graph.dependencies import no_op
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.graph import Graph
@@ -55,7 +55,7 @@ def save(obj: Any, export_dir: Any, signatures: Any = None) -> None:
     obj: a `tf.Module` or another trackable object. Of its attributes (and theirs) variables, other trackable objects, lists
     and dicts of them, and `tf.function`s are written, of these the traces that there are. signatures: a function, or {key:
     function}, each a `tf.function` with an input signature or a ConcreteFunction; by default the only function of `obj` that
-    can be one. In graphs the default session has the values.
+    can be one. In graphs the default session has the values, or Keras's if there is none.
 
     ValueError: `obj` is not trackable, or a signature cannot be one. AssertionError: within a function, or where a function
     uses a variable that the object does not have.
@@ -71,8 +71,9 @@ def save(obj: Any, export_dir: Any, signatures: Any = None) -> None:
     objects = _Objects(obj, signatures)
     with Graph().as_default() as graph:
         meta_graph = _Exported(graph, objects, folder).meta_graph()
-    variables = os.path.join(folder, names.VARIABLES_DIRECTORY)
-    os.makedirs(variables, exist_ok=True)
+    variables, assets = (os.path.join(folder, one) for one in (names.VARIABLES_DIRECTORY, names.ASSETS_DIRECTORY))
+    for each in (variables, assets):
+        os.makedirs(each, exist_ok=True)
     _Checkpoint(obj, objects).write(os.path.join(variables, names.VARIABLES_FILENAME))
     saved_model = SavedModel(saved_model_schema_version=names.SAVED_MODEL_SCHEMA_VERSION)
     saved_model.meta_graphs.add().CopyFrom(meta_graph)
@@ -312,10 +313,5 @@ def _output_specs(function: ConcreteFunction) -> Any:
 
 
 def _value_of(tensor: Tensor) -> Any:
-    """The value of a tensor around the functions: its own in eager execution, in graphs that of the default session."""
-    if isinstance(tensor, EagerTensor):
-        return tensor.numpy()
-    session = get_default_session()
-    if session is None:
-        raise ValueError(f"{tensor} is used by a function that is saved, and no default session has its value")
-    return session.run(tensor)
+    """The value of a tensor around the functions: its own in eager execution, in graphs that of the session."""
+    return tensor.numpy() if isinstance(tensor, EagerTensor) else default_or_fallback_session().run(tensor)

@@ -80,8 +80,8 @@ def _serving_function(concrete: ConcreteFunction, key: str) -> ConcreteFunction:
     return made
 
 
-def _outputs_by_name(outputs: Any, key: str) -> dict[str, Tensor]:
-    """ValueError unless they are tensors in a dict or in a list, or one tensor."""
+def _outputs_by_name(outputs: Any, key: str) -> dict[str, Any]:
+    """ValueError unless they are tensors (or specs of these) in a dict or in a list, or one tensor."""
     if not isinstance(outputs, Mapping):
         listed = outputs if isinstance(outputs, (list, tuple)) else [] if outputs is None else [outputs]
         outputs = {f"output_{i}": value for i, value in enumerate(listed)}
@@ -90,7 +90,7 @@ def _outputs_by_name(outputs: Any, key: str) -> dict[str, Tensor]:
             raise ValueError(
                 f"The function of the signature {key!r} returns a dictionary with a key that is no string: {name!r}"
             )
-        if not isinstance(value, Tensor):
+        if not isinstance(value, (Tensor, TensorSpec)):
             raise ValueError(
                 f"Got a non-Tensor value {value!r} for key {name!r} in the output of the function used to generate a "
                 f"SavedModel signature {key!r}. Outputs for functions used as signatures must be a single Tensor, a "
