@@ -182,3 +182,9 @@ def test_a_cell_that_is_built_before_it_is_called_takes_the_type_of_its_weights(
         assert isinstance(made, tf.contrib.rnn.LayerRNNCell) and made.dtype is None
         made.build(tf.TensorShape([None, 5]))
         assert made.dtype == "float32" and {weight.dtype.base_dtype for weight in made.weights} == {tf.float32}
+
+
+def test_stacked_cells_have_the_configuration_of_a_layer():
+    with tf.Graph().as_default():
+        stacked = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.GRUCell(2)])
+        assert stacked.get_config() == {"name": "multi_rnn_cell", "trainable": True, "dtype": None}

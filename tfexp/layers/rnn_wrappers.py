@@ -46,6 +46,10 @@ class MultiRNNCell(RNNCell):
                 f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {sizes}"
             )
 
+    def get_config(self) -> dict[str, Any]:
+        """As any layer's: the cells, which have their own, are not in it."""
+        return super().get_config()
+
     @property
     def state_size(self) -> Any:
         sizes = tuple(cell.state_size for cell in self._cells)

@@ -91,11 +91,25 @@ def shape_type_conversion(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def converted(self: Any, input_shape: Any) -> Any:
         if input_shape is not None:
-            input_shape = _map_shapes(lambda shape: tuple(TensorShape(shape).as_list()), input_shape)
+            input_shape = convert_shapes(input_shape)
         output_shape = function(self, input_shape)
-        return None if output_shape is None else _map_shapes(TensorShape, output_shape)
+        return None if output_shape is None else convert_shapes(output_shape, to_tuples=False)
 
     return converted
+
+
+def convert_shapes(input_shape: Any, to_tuples: bool = True) -> Any:
+    """Each shape of a structure as a tuple, or as a `TensorShape`. ValueError for a tuple of an unknown rank."""
+    make = (lambda shape: tuple(TensorShape(shape).as_list())) if to_tuples else TensorShape
+    return _map_shapes(make, input_shape)
+
+
+def map_structure_with_atomic(is_atomic_fn: Callable[[Any], bool], map_fn: Callable[[Any], Any], nested: Any) -> Any:
+    """A structure of the results for what is atomic, or has no parts."""
+    if is_atomic_fn(nested) or not nest.is_nested(nested):
+        return map_fn(nested)
+    parts = [part for _, part in nest.children(nested)]
+    return nest.like(nested, [map_structure_with_atomic(is_atomic_fn, map_fn, part) for part in parts])
 
 
 def _map_shapes(make: Callable[[Any], Any], shapes: Any) -> Any:

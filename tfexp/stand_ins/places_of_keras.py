@@ -5,13 +5,10 @@ from __future__ import annotations
 from tfexp.stand_ins.places_of_data import renamed
 
 _NAMESPACES = (
-    "activations applications backend callbacks constraints datasets initializers layers losses metrics models optimizers "
+    "activations applications backend callbacks constraints datasets initializers layers losses metrics optimizers "
     "preprocessing preprocessing.image preprocessing.sequence preprocessing.text regularizers utils wrappers"
 )
-_LAYERS = (
-    "advanced_activations convolutional convolutional_recurrent core embeddings local noise recurrent recurrent_v2 "
-    "serialization wrappers"
-)
+_LAYERS = "advanced_activations convolutional convolutional_recurrent core embeddings local noise serialization wrappers"
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
 _APPLICATIONS = (
@@ -73,6 +70,8 @@ KERAS = {
     "keras.layers.pooling": "tf.keras.layers "
     + renamed("tfexp.keras.layers.pooling", **{f"Pooling{n}D": f"_Pooling{n}D" for n in (1, 2, 3)})
     + renamed("tfexp.keras.layers.pooling_global", **{f"GlobalPooling{n}D": "_GlobalPooling" for n in (1, 2, 3)}),
+    "keras.layers.recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_dropout tfexp.stand_ins.keras_recurrent",
+    "keras.layers.recurrent_v2": "tf.compat.v2.keras.layers tfexp.stand_ins.keras_recurrent",
     "keras.losses": (
         "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper "
         "tfexp.keras.losses.functions:huber_loss=huber_loss"
@@ -98,7 +97,11 @@ KERAS = {
     "keras.premade.wide_deep": "tf.keras.experimental",
     "keras.saving": "tf.keras.models",
     "keras.saving.hdf5_format": (
-        "tfexp.keras.saving.model_hdf5 tfexp.keras.saving.weights_hdf5 tfexp.keras.saving.older_weights"
+        "tfexp.keras.saving.model_hdf5 tfexp.keras.saving.weights_hdf5 tfexp.keras.saving.older_weights "
+        + renamed(
+            "tfexp.keras.saving.hdf5", save_attributes_to_hdf5_group="write_texts", HDF5_OBJECT_HEADER_LIMIT="HEADER_LIMIT"
+        )
+        + renamed("tfexp.keras.saving.hdf5", load_attributes_from_hdf5_group="read_texts")
     ),
     "keras.saving.model_config": "tf.keras.models",
     "keras.saving.save": "tf.keras.models",
@@ -107,7 +110,10 @@ KERAS = {
     "keras.testing_utils": (
         "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test"
     ),
-    "keras.utils.data_utils": "tf.keras.utils tfexp.keras.utils.files tfexp.keras.utils.data",
+    "keras.utils.data_utils": (
+        "tf.keras.utils tfexp.keras.utils.files tfexp.keras.utils.data tfexp.stand_ins.keras_sequences "
+        "tfexp.keras.utils.files:_hash_file=hash_of_file"
+    ),
     "keras.utils.generic_utils": (
         "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities "
         + renamed("tfexp.core.text", to_snake_case="snake_case")
@@ -127,12 +133,17 @@ KERAS = {
         + renamed("tfexp.keras.metrics.confusion", parse_init_thresholds="listed_thresholds")
         + renamed("tfexp.keras.metrics.curves", AUCCurve="AUCCurve", AUCSummationMethod="AUCSummationMethod")
     ),
+    "keras.models": (
+        "tf.keras.models tfexp.stand_ins.keras_copies "
+        + renamed("tfexp.keras.engine.cloning", _clone_layer="same_layer", _clone_functional_model="clone_functional")
+        + renamed("tfexp.keras.engine.cloning", _clone_sequential_model="clone_sequential")
+    ),
     "keras.model_subclassing_test_util": "tfexp.stand_ins.keras_subclasses",
     "keras.utils.mode_keys": "tfexp.stand_ins.keras_utilities",
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",
     "keras.utils.tf_utils": "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies",
     "keras.utils.vis_utils": "tf.keras.utils",
-    "keras.utils.conv_utils": "tfexp.stand_ins.layer_arguments",
+    "keras.utils.conv_utils": "tfexp.stand_ins.keras_windows",
     "keras.wrappers.scikit_learn": "tf.keras.wrappers.scikit_learn tfexp.keras.wrappers.scikit_learn",
 }

@@ -410,3 +410,7 @@ def test_a_cell_of_ones_own_says_what_the_abstract_one_does_not() -> None:
     np.testing.assert_allclose(K.get_session().run(outputs, {inputs: VALUES}), VALUES.sum(axis=1), rtol=1e-5)
     with pytest.raises(ValueError, match="batch_size and dtype cannot be None"):
         Summing().get_initial_state()
+
+
+def test_sizes_of_states_of_cudnn_layers():
+    assert tf.keras.layers.CuDNNLSTM(3).cell.state_size == (3, 3) and tf.keras.layers.CuDNNGRU(3).cell.state_size == 3

@@ -214,3 +214,16 @@ def test_the_interpolated_area_is_a_method_too() -> None:
 def test_an_area_says_its_thresholds() -> None:
     assert metrics.AUC(num_thresholds=5).get_config()["thresholds"] == [0.25, 0.5, 0.75]
     assert metrics.AUC(thresholds=[0.6, 0.2]).get_config()["thresholds"] == [0.2, 0.6]
+
+
+def test_a_subclass_may_return_what_its_base_class_does() -> None:
+    class Doubled(metrics.Mean):
+        def update_state(self, values: Any) -> Any:
+            return super().update_state(2.0 * values)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        metric = Doubled()
+        metric.update_state(tf.constant([1.0, 4.0]))
+        session.run(tf.variables_initializer(metric.variables))
+        session.run(metric.updates)
+        assert session.run(metric.result()) == 5.0

@@ -64,6 +64,7 @@ def as_1_15_writes_it(folder: Path) -> None:
 @pytest.mark.parametrize("eagerly", [False, True], ids=["graph", "eager"])
 def test_a_subclass_is_a_model_again(eagerly: bool, tmp_path: Path) -> None:
     with eager_mode() if eagerly else tf.Graph().as_default():
+        tf.set_random_seed(0)  # outputs near 0 would differ by more
         model = trained(Subclass())
         model.save(tmp_path / "model", save_format="tf")
         as_1_15_writes_it(tmp_path / "model")
@@ -124,3 +125,17 @@ def test_added_metrics_are_saved_with_their_variables(tmp_path: Path) -> None:
         np.testing.assert_allclose(
             again.evaluate(ROWS, TARGETS, verbose=0), model.evaluate(ROWS, TARGETS, verbose=0), rtol=1e-5
         )
+
+
+def test_a_sequential_of_unknown_layers_is_a_sequential(tmp_path: Path) -> None:
+    class Unknown(keras.layers.Layer):
+        def call(self, inputs: Any, training: Any = None) -> Any:
+            return 2.0 * inputs
+
+    with tf.Graph().as_default(), tf.Session().as_default():
+        model = keras.Sequential([Unknown(input_shape=(3,)), keras.layers.Dense(2, name="last")])
+        model.save(tmp_path / "model", save_format="tf")
+        loaded = keras.models.load_model(tmp_path / "model")
+        assert isinstance(loaded, keras.Sequential) and len(loaded.layers) == 2 and loaded.input_spec is None
+        assert loaded.get_layer(index=1).name == "last"
+        np.testing.assert_allclose(loaded.predict(ROWS), model.predict(ROWS), rtol=1e-6)

@@ -16,7 +16,8 @@ from tfexp.keras.engine.sequential import Sequential
 LayerFunction = Callable[[Any], Any]
 
 
-def _same(layer: Any) -> Any:
+def same_layer(layer: Any) -> Any:
+    """A new layer of the same configuration."""
     return type(layer).from_config(layer.get_config())
 
 
@@ -26,17 +27,24 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: LayerFunc
     clone_function: what makes the new layer of each layer but the input layers; by default one of the same configuration.
     ValueError for what is no model of layers joined in advance.
     """
-    function = _same if clone_function is None else clone_function
+    function = same_layer if clone_function is None else clone_function
     if isinstance(model, Sequential):
-        return _clone_sequential(model, input_tensors, function)
+        return clone_sequential(model, input_tensors, function)
+    return clone_functional(model, input_tensors, function)
+
+
+def clone_functional(model: Any, input_tensors: Any = None, layer_fn: LayerFunction = same_layer) -> Any:
+    """`clone_model` of a model that says from which tensors to which it leads; ValueError for another."""
     if not isinstance(model, Model):
         raise ValueError(f"Expected `model` argument to be a `Model` instance, got {model}")
+    if isinstance(model, Sequential):
+        raise ValueError(f"Expected `model` argument to be a functional `Model` instance, got a `Sequential`: {model}")
     if not model._is_graph_network:
         raise ValueError(
             "Expected `model` argument to be a functional `Model` instance, but got a subclass model instead. A subclass "
             "says in `call` how its layers go together, which is not known before it is called."
         )
-    if not callable(function):
+    if not callable(layer_fn):
         raise ValueError("Expected `clone_function` argument to be a callable.")
     inputs = (
         _given(input_tensors, model) if input_tensors is not None else [_input_like(layer) for layer in model._input_layers]
@@ -49,7 +57,7 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: LayerFunc
             continue
         layer = node.outbound_layer
         if layer not in clones:
-            clones[layer] = function(layer)
+            clones[layer] = layer_fn(layer)
         _call(clones[layer], node, values)
     outputs = [values[id(output)] for output in model.outputs]
     clone = Model(alone(inputs), alone(outputs), name=model.name)
@@ -83,13 +91,16 @@ def _given(input_tensors: Any, model: Any) -> list[Any]:
     return found
 
 
-def _clone_sequential(model: Sequential, input_tensors: Any, function: LayerFunction) -> Sequential:
+def clone_sequential(model: Any, input_tensors: Any = None, layer_fn: LayerFunction = same_layer) -> Sequential:
+    """`clone_model` of a Sequential; ValueError for another model."""
+    if not isinstance(model, Sequential):
+        raise ValueError(f"Expected `model` argument to be a `Sequential` model instance, but got: {model}")
     if input_tensors is None:
         clone = Sequential(name=model.name)
         if model._layers and isinstance(model._layers[0], InputLayer):
             clone.add(_clone_of_input(model._layers[0]))
         for layer in model.layers:
-            clone.add(function(layer))
+            clone.add(layer_fn(layer))
         return clone
     given = nest.flatten(input_tensors)
     if len(given) != 1:
@@ -101,7 +112,7 @@ def _clone_sequential(model: Sequential, input_tensors: Any, function: LayerFunc
     else:
         first = InputLayer(input_tensor=tensor, name=f"input_wrapper_for_{model.layers[0].name}")
     clone = Sequential(name=model.name)
-    for layer in [first, *map(function, model.layers)]:
+    for layer in [first, *map(layer_fn, model.layers)]:
         clone.add(layer)
     return clone
 

@@ -29,7 +29,7 @@ class _StatesOnly:
     """In place of a cell: the sizes. The layer computes the steps itself."""
 
     def __init__(self, units: int, count: int):
-        self.state_size: Any = [units] * count if count > 1 else units
+        self.state_size: Any = (units,) * count if count > 1 else units
         self.output_size = units
 
     def call(self, inputs: Any, states: Any) -> Any:

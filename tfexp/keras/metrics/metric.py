@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.autograph.conversion import convert
 from tfexp.core import dtypes, nest
 from tfexp.functions.function import function
+from tfexp.graph.operation import Operation
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -122,7 +124,13 @@ class _Update:
             return own
         # As a function: all that it does to variables is done, and in that order.
         if self._function is None:
-            self._function = function(own)
+            converted = convert(own)
+
+            def update(*args: Any, **kwargs: Any) -> Any:
+                made = converted(*args, **kwargs)
+                return None if isinstance(made, Operation) else made  # the function itself is the op that does it
+
+            self._function = function(update, autograph=False)
         return self._function
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 HDF5_ENDINGS = (".h5", ".keras", ".hdf5")
 # HDF5 keeps attributes within an object's header, of at most 64 KiB.
-_HEADER_LIMIT = 64512
+HEADER_LIMIT = 64512
 
 
 def h5py_for(purpose: str) -> Any:
@@ -32,14 +32,14 @@ def write_texts(group: Any, name: str, texts: Sequence[str | bytes]) -> None:
     RuntimeError: a single text is too large.
     """
     data = [text.encode("utf8") if isinstance(text, str) else text for text in texts]
-    if too_long := [text for text in data if len(text) > _HEADER_LIMIT]:
+    if too_long := [text for text in data if len(text) > HEADER_LIMIT]:
         raise RuntimeError(
-            f"The following attributes cannot be saved to HDF5 file because they are larger than {_HEADER_LIMIT} bytes: "
+            f"The following attributes cannot be saved to HDF5 file because they are larger than {HEADER_LIMIT} bytes: "
             f"{too_long}"
         )
     array = np.asarray(data)
     chunks = 1
-    while any(part.nbytes > _HEADER_LIMIT for part in np.array_split(array, chunks)):
+    while any(part.nbytes > HEADER_LIMIT for part in np.array_split(array, chunks)):
         chunks += 1
     if chunks == 1:
         group.attrs[name] = data

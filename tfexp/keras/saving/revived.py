@@ -12,6 +12,7 @@ from tfexp.graph.control_flow import cond
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.model import Model
+from tfexp.keras.engine.sequential import Sequential
 from tfexp.keras.saving.tensorflow_metadata import metadata_by_object
 from tfexp.keras.training.feeding import as_inputs_of
 from tfexp.ops.trackable import NoDependency
@@ -32,7 +33,6 @@ _BESIDE = {
     "call_and_return_all_conditional_losses",
     "_default_save_signature",
 }
-_MODELS = ("_tf_keras_network", "_tf_keras_sequential", "_tf_keras_model")
 
 
 class RevivedLayer(Layer, Restored):
@@ -100,6 +100,23 @@ class RevivedModel(RevivedLayer, Model):  # type: ignore[misc]  # no mask comes 
         self._begin_revived(saved)
 
 
+class RevivedSequential(RevivedModel, Sequential):  # type: ignore[misc]
+    """A Sequential that calls the function which was traced of it; its layers are those that were saved in it."""
+
+    compute_mask = Model.compute_mask  # the function knows no masks
+
+    @property
+    def layers(self) -> list[Any]:
+        return self._inner_layers
+
+
+_BASES = {
+    "_tf_keras_network": RevivedModel,
+    "_tf_keras_model": RevivedModel,
+    "_tf_keras_sequential": RevivedSequential,
+}
+
+
 def revived_model(path: str) -> Any:
     """The model in a SavedModel's folder, with the inputs that it was saved for."""
     metadata = metadata_by_object(path)
@@ -108,7 +125,7 @@ def revived_model(path: str) -> Any:
         _, saved = metadata.get(number, (identifier, None))
         if saved is None or "expects_training_arg" not in saved:
             return None
-        base = RevivedModel if identifier in _MODELS else RevivedLayer
+        base = _BASES.get(identifier, RevivedLayer)
         made: Restored = type(str(saved["class_name"]), (base,), {})(saved)
         return made
 
