@@ -27,11 +27,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         converter.post_training_quantize = given.post_training_quantize
         converter.allow_custom_ops = given.allow_custom_ops
         model = converter.convert()
+        with open(given.output_file, "wb") as file:
+            file.write(model)
     except (ConverterError, OSError, RuntimeError, ValueError) as error:
         print(f"tflite_convert: {error}", file=sys.stderr)
         return 1
-    with open(given.output_file, "wb") as file:
-        file.write(model)
     return 0
 
 

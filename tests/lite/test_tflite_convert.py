@@ -39,6 +39,13 @@ def test_what_does_not_fit(graph_file, tmp_path, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_written(graph_file, tmp_path, capsys):
+    path = str(tmp_path / "none" / "model.tflite")
+    arguments = ["--graph_def_file", graph_file, "--output_file", path, "--input_arrays", "x", "--output_arrays", "y"]
+    assert tflite_convert.main(arguments) == 1
+    assert path in capsys.readouterr().err
+
+
 def test_names_that_a_frozen_graph_needs(graph_file, capsys):
     with pytest.raises(SystemExit):
         tflite_convert.main(["--graph_def_file", graph_file, "--output_file", "x"])
