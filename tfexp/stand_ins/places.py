@@ -133,7 +133,6 @@ PYTHON = {
     + renamed("tf.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose"),
     "layers.core": "tf.layers tf.layers:FullyConnected=Dense tf.layers:fully_connected=dense",
     "layers.layers": "tf.layers",
-    "module.module": "tf",
     "layers.normalization": "tf.layers tf.layers:BatchNorm=BatchNormalization tf.layers:batch_norm=batch_normalization",
     "layers.pooling": "tf.layers " + _pools(),
     "layers.utils": "tfexp.stand_ins.layer_arguments tf.contrib.framework",
