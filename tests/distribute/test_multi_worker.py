@@ -279,6 +279,20 @@ def test_one_client_of_all_workers(servers, monkeypatch):
     assert first[5] == second[5]
 
 
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_client_that_fails_is_not_waited_for(monkeypatch, failing):
+    monkeypatch.delenv("TF_CONFIG", raising=False)
+
+    def work(strategy: Any) -> None:
+        context = get_current_worker_context()
+        if context.task_id == failing:
+            raise RuntimeError("no data here")
+        context.wait_for_other_workers()
+
+    with pytest.raises(RuntimeError, match="no data here"):
+        _coordinated(work, CLUSTER)
+
+
 def test_each_worker_for_itself(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     cluster = cluster_spec(worker=2)

@@ -15,6 +15,7 @@ import pytest
 import tfexp as tf
 from tests.distributed.clusters import cluster_spec, leave_nothing, running
 from tfexp.distributed import messages as m
+from tfexp.distributed.task_exchange import TaskExchange
 from tfexp.ops import collective
 from tfexp.runtime.collectives import Formed, Forming, Member
 
@@ -131,6 +132,40 @@ def test_who_was_quicker_leaves_behind_what_the_others_need(servers):
         workers[0].session.close()
         assert slow.result(60) == 3.0
     leave_nothing(servers)
+
+
+def test_a_server_that_stops_waits_for_those_who_fetch(monkeypatch):
+    may_fetch, fetch = threading.Event(), TaskExchange._fetch
+
+    def late(exchange: TaskExchange, number: int, key: str, done: Any) -> Any:
+        if "task:1" in key.split(";")[2]:
+            may_fetch.wait(30)
+        return fetch(exchange, number, key, done)
+
+    with running(worker=2) as servers, _workers(servers, 2) as workers:
+        assert _together(workers, 1.0, 2.0) == [3.0, 3.0]
+        monkeypatch.setattr(TaskExchange, "_fetch", late)
+        slow = workers[1].start(1.0)
+        assert workers[0].start(2.0).result(60) == 3.0
+        workers[0].session.close()
+        quick = servers.pop("worker:0")
+        stopping = threading.Thread(target=quick.stop)
+        stopping.start()
+        _until(lambda: quick._task._worker._awaiting)
+        may_fetch.set()
+        assert slow.result(60) == 3.0
+        stopping.join(30)
+        assert not stopping.is_alive()
+
+
+def test_a_server_that_stops_does_not_wait_for_ever(monkeypatch):
+    monkeypatch.setattr("tfexp.distributed.server._FETCHED_WITHIN", 0.01)
+    with running(worker=1) as servers:
+        task = servers["worker:0"]._task
+        task._worker.takes_part = True
+        task.call(m.Post(1, "nobody fetches this", np.zeros(1)))
+        servers.pop("worker:0").stop()
+        assert not task._worker._awaiting
 
 
 def test_a_step_that_fails_ends_those_of_the_others_and_the_next_ones_run(servers):

@@ -102,6 +102,12 @@ def test_an_op_that_cannot_be_converted_is_named():
         tf.lite.Interpreter(model_content=model).allocate_tensors()
 
 
+def test_ops_whose_shapes_nobody_knows_are_named_as_well():
+    x = tf.placeholder(tf.float32, [3, 2])
+    with pytest.raises(ConverterError, match="custom implementations: Merge, Switch, Unique"):
+        converted([x], [tf.cond(x[0, 0] > 0, lambda: tf.unique(x[0])[0], lambda: x[1])])
+
+
 @pytest.mark.parametrize(
     ("shape", "message"),
     [

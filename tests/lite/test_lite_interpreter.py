@@ -5,6 +5,8 @@ import pytest
 
 import tfexp as tf
 from tests.lite.lite_models import converted
+from tfexp.formats.lite_model import read_model, write_model
+from tfexp.formats.lite_schema import ENUMS
 
 pytest.importorskip("flatbuffers", reason="models in TensorFlow Lite's files need the extra `lite`")
 
@@ -110,3 +112,29 @@ def test_what_is_no_model(tmp_path, model):
     ]:
         with pytest.raises(ValueError, match=message):
             tf.lite.Interpreter(**settings)
+
+
+def _broken(model, what):
+    parsed = read_model(model)
+    if what == "no such tensor":
+        parsed.operators[0].inputs[0] = 99
+        return write_model(parsed)
+    if what == "cut off":
+        return model[: len(model) // 2]
+    return model[:8] + b"\xff" * 400 + model[408:]
+
+
+@pytest.mark.parametrize("what", ["cut off", "no such tensor", "overwritten"])
+def test_files_that_are_broken(model, what):
+    with pytest.raises(ValueError, match="The model is not a valid Flatbuffer buffer"):
+        tf.lite.Interpreter(model_content=_broken(model, what))
+
+
+def test_types_that_are_not_known(model, monkeypatch):
+    parsed = read_model(model)
+    parsed.tensors[parsed.inputs[0]].type = "OF_LATER"
+    with monkeypatch.context() as later:
+        later.setitem(ENUMS, "TensorType", (*ENUMS["TensorType"], "OF_LATER"))
+        data = write_model(parsed)
+    with pytest.raises(ValueError, match=f"the type TensorType {len(ENUMS['TensorType'])} are not known"):
+        tf.lite.Interpreter(model_content=data)

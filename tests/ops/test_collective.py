@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.core.waiting import Waiting
 from tfexp.ops import collective
+from tfexp.runtime.collectives import LocalExchange
 
 NODES = {
     ("Add", "Id"): lambda xs: xs[0] + xs[1] + xs[2],
@@ -159,6 +161,15 @@ def test_the_group_forms_anew_after_an_error():
             with pytest.raises(INVALID, match="Shape mismatch"):  # by now nobody says what he is about
                 session.run([first, second], {"x1:0": [1.0]})
             np.testing.assert_array_equal(session.run([first, second]), [[2.0, 2.0]] * 2)
+
+
+def test_nothing_is_kept_for_a_group_that_has_ended():
+    exchange = LocalExchange()
+    first, second = (exchange.group(f"/cpu:{number}", 1, 2) for number in range(2))
+    assert isinstance(first, Waiting)
+    first.result().leave(tf.errors.CancelledError(None, None, "over"))
+    second.result().send(0, "late", np.ones(3))
+    assert not exchange._values
 
 
 def test_a_member_that_does_not_come_is_waited_for_until_the_time_is_over():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import tfexp as tf
 from tests.ops.harness import Error, Like, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 
@@ -58,3 +60,9 @@ CASES = [
     ),
 ]
 test_rows = op_tests(CASES)
+
+
+def test_sizes_are_scalars():
+    for sizes in (([3, 3], 3), (3, [3])):
+        with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
+            tf.raw_ops.MatrixDiagV2(diagonal=[1.0, 2.0, 3.0], k=0, num_rows=sizes[0], num_cols=sizes[1], padding_value=0.0)

@@ -122,8 +122,11 @@ def run_distribute_coordinator(
         barrier = threading.Barrier(sum(cluster.num_tasks(job) for job in _WORKERS if job in cluster.jobs))
         tasks = [(job, i) for job in (*_WORKERS, "evaluator") if job in cluster.jobs for i in cluster.task_indices(job)]
         with ThreadPoolExecutor(len(tasks)) as threads:
-            for run in [threads.submit(client.run, *task, barrier=barrier) for task in tasks]:
-                run.result()
+            runs = [threads.submit(client.run_or_break, barrier, *task) for task in tasks]
+        errors = [error for error in (run.exception() for run in runs) if error is not None]
+        # Those who were waiting at the barrier only tell that another one has failed.
+        for error in sorted(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError)):
+            raise error
         return None
     if mode != CoordinatorMode.INDEPENDENT_WORKER:
         raise ValueError(f"Unexpected coordinator mode: {mode}")
@@ -160,6 +163,14 @@ class _Client:
             return self.run(task_type, task_id)
         finally:
             server.stop()
+
+    def run_or_break(self, barrier: threading.Barrier, task_type: str, task_id: int) -> None:
+        """As one of the clients that meet at a barrier: where one fails, the others do not wait for it."""
+        try:
+            self.run(task_type, task_id, barrier=barrier)
+        except BaseException:
+            barrier.abort()
+            raise
 
     def run(self, task_type: str, task_id: int, target: str | None = None, barrier: threading.Barrier | None = None) -> Any:
         """As the client of the task."""

@@ -13,6 +13,7 @@ import socket
 import struct
 import threading
 import time
+from collections.abc import Iterable
 from typing import Any
 
 from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
@@ -207,9 +208,9 @@ class LaneServer:
         """No lane is offered any more, and those that there are end. The task has been closed before."""
         with self._lock:
             self._stopped = True
-            for sock in (*self._offered, *(served.sock for served in self._serving.values())):
-                with contextlib.suppress(OSError):
-                    sock.shutdown(socket.SHUT_RDWR)
+            self._shut(self._offered, socket.SHUT_RDWR)
+            # Nothing more is read; but answers that are made, which the end of a step may hang on, are sent.
+            self._shut((served.sock for served in self._serving.values()), socket.SHUT_RD)
             threads = list(self._threads)
             if self._watch is not None:
                 os.eventfd_write(self._bell, 1)
@@ -217,10 +218,17 @@ class LaneServer:
         for thread in threads:
             if thread is not threading.current_thread():
                 thread.join(max(0.0, until - time.monotonic()))
+        with self._lock:
+            self._shut((served.sock for served in self._serving.values()), socket.SHUT_RDWR)
         if self._watch is not None:
             self._watch.close()
             os.close(self._bell)
             self._watch = None
+
+    def _shut(self, sockets: Iterable[socket.socket], how: int) -> None:
+        for sock in sockets:
+            with contextlib.suppress(OSError):
+                sock.shutdown(how)
 
 
 class _Served:

@@ -303,6 +303,11 @@ class LeaveGroup:
     keeps: bool
 
 
+@dataclass(frozen=True)
+class AwaitTaken:
+    """Answered when everything has been fetched that was posted here."""
+
+
 Request = (
     CreateSession
     | ExtendSession
@@ -328,6 +333,7 @@ Request = (
     | Post
     | Fetch
     | LeaveGroup
+    | AwaitTaken
 )
 Reply = (
     Done

@@ -7,6 +7,7 @@ process: a server that others can reach should have a token or want certificates
 
 from __future__ import annotations
 
+import atexit
 import logging
 import math
 import os
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger("tfexp.distributed")
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]", "")
+
+# Seconds that a server which stops leaves its peers for what they are about to fetch.
+_FETCHED_WITHIN = 10.0
 
 # The servers of this process, by `host:port`: their own process's sessions need no socket.
 _serving: dict[str, Server] = {}
@@ -144,12 +148,21 @@ class Server:
         self._stopped.wait()
 
     def stop(self, grace: float | None = None) -> None:
-        """Stop serving; whatever is under way ends with UnavailableError. tfexp's own: TensorFlow's servers only die."""
+        """Stop serving; whatever is under way ends with UnavailableError. tfexp's own: TensorFlow's servers only die.
+
+        What other tasks need for collective ops whose result this one has already, they have some seconds to fetch.
+        """
         if _serving.get(self._address) is self:
             del _serving[self._address]
-        self._task.close()
+        self._end_calls()
         self._services.stop(grace).wait()
         self._stopped.set()
+
+    def _end_calls(self) -> None:
+        if self._task.takes_part:
+            self._task.await_taken(_FETCHED_WITHIN)
+        self._task.close()
+        self._services.stop_lanes()
 
     @property
     def target(self) -> str:
@@ -256,3 +269,13 @@ def _reset(target: str, containers: Sequence[str] | None, config: config_pb2.Con
 
 
 register_backend("grpc", _open_session, _reset)
+
+
+def _end_at_exit() -> None:
+    """A worker that has done its last step may be quicker than the others, who still fetch what they need for theirs."""
+    for server in list(_serving.values()):
+        if server._task.takes_part:
+            server._end_calls()
+
+
+atexit.register(_end_at_exit)

@@ -78,10 +78,14 @@ class GrpcServices:
 
     def stop(self, grace: float | None = None) -> threading.Event:
         """Take no more requests; those under way have `grace` seconds. The event is set when all is over."""
-        self._lanes.stop()
+        self.stop_lanes()
         stopped: threading.Event = self._server.stop(grace)
         self._pool.shutdown()  # gRPC leaves it to its owner
         return stopped
+
+    def stop_lanes(self) -> None:
+        """Send the answers that are made to those who have lanes, and take no more from them."""
+        self._lanes.stop()
 
     def _handler(self, method: Method) -> Any:
         # Bytes are decoded in the handler: what cannot be read gets a status that says so.

@@ -188,6 +188,18 @@ class Task:
             self._feed(self._master, ev.Cancelled(number, error))
             self._feed(self._worker, ev.Cancelled(number, error))
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether its devices have joined groups for collective ops."""
+        return self._worker.takes_part
+
+    def await_taken(self, seconds: float) -> None:
+        """Wait until the other members of groups have fetched what they are to have from here, or the time is over."""
+        answered = threading.Event()  # and no timer: a process that ends starts no more threads
+        give_up = self.start(m.AwaitTaken(), lambda reply, error: answered.set())
+        if not answered.wait(seconds):
+            give_up(DeadlineExceededError(None, None, f"Not everything was fetched in {seconds} s"))
+
     def close(self, reason: str = "The server was stopped") -> None:
         """Stop: everything under way ends with UnavailableError, and so does what comes later."""
         self._closed = UnavailableError(None, None, f"{reason} ({self.own})")

@@ -78,6 +78,7 @@ class _Step:
         default_factory=dict
     )
     runs: dict[int, _Run] = field(default_factory=dict)
+    of_group: bool = False
 
 
 @dataclass
@@ -101,6 +102,7 @@ class Worker(Groups):
         self._steps: dict[int, _Step] = {}
         self._failed_steps: OrderedDict[int, OpError] = OrderedDict()
         self._ran: OrderedDict[tuple[int, str], None] = OrderedDict()
+        self._awaiting: list[int] = []  # calls that are answered when no group's values are left
         self._handlers = {
             m.GetStatus: self._get_status,
             m.CreateWorkerSession: self._create_session,
@@ -116,6 +118,7 @@ class Worker(Groups):
             m.Post: self._post,
             m.Fetch: self._fetch,
             m.LeaveGroup: self._leave_group,
+            m.AwaitTaken: self._await_taken,
         }
 
     # --- sessions and graphs -----------------------------------------------------------------------------------------
@@ -377,7 +380,7 @@ class Worker(Groups):
         if step is not None and request.key in step.values:
             value = step.values.pop(request.key)
             self._tidy(request.step)
-            return [Respond(call, m.TensorReceived(value))]
+            return [Respond(call, m.TensorReceived(value)), *self._said_when_taken()]
         if request.step in self._failed_steps:
             raise self._failed_steps[request.step]
         step = self._steps.setdefault(request.step, _Step())
@@ -407,7 +410,9 @@ class Worker(Groups):
         done: list[Command] = [Respond(call, m.Done())]
         if request.step in self._failed_steps:
             return done
-        commands = self._put(self._steps.setdefault(request.step, _Step()), request.key, request.value)
+        step = self._steps.setdefault(request.step, _Step())
+        step.of_group = True
+        commands = self._put(step, request.key, request.value)
         self._tidy(request.step)
         return commands + done
 
@@ -418,7 +423,7 @@ class Worker(Groups):
     def _leave_group(self, call: int, request: m.LeaveGroup) -> list[Command]:
         error, done = left(self._own, request.error), Respond(call, m.Done())
         if not request.keeps:
-            return [*self._fail_step(request.step, error, None), done]
+            return [*self._fail_step(request.step, error, None), done, *self._said_when_taken()]
         self._remember_failure(request.step, error)
         # The group of that key before is over for all: this one has formed since.
         before = self._left.pop(request.group_key, None)
@@ -432,4 +437,21 @@ class Worker(Groups):
             for _, refuse in takers.values():
                 commands.extend(refuse(error))
             self._tidy(request.step)
-        return [*commands, done]
+        return [*commands, done, *self._said_when_taken()]
+
+    def _await_taken(self, call: int, request: m.AwaitTaken) -> list[Command]:
+        def cancelled(error: OpError) -> list[Command]:
+            self._awaiting.remove(call)
+            return [Refuse(call, error)]
+
+        self._awaiting.append(call)
+        self._cancels[call] = cancelled
+        return self._said_when_taken()
+
+    def _said_when_taken(self) -> list[Command]:
+        if not self._awaiting or any(step.of_group and step.values for step in self._steps.values()):
+            return []
+        calls, self._awaiting = self._awaiting, []
+        for call in calls:
+            del self._cancels[call]
+        return [Respond(call, m.Done()) for call in calls]

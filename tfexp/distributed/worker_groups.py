@@ -20,7 +20,7 @@ from tfexp.runtime.collectives import Formed, Forming
 class Groups(Machine):
     """The groups of task `own`, one of `cluster`.
 
-    `numbers` yields those of the groups that form here, which nobody can guess.
+    `numbers` yields those of the groups that form here, which nobody can guess. `takes_part`: it has joined some.
     """
 
     def __init__(self, own: str, cluster: dict[str, str], numbers: Callable[[], int]):
@@ -28,6 +28,7 @@ class Groups(Machine):
         self._own = own
         self._cluster = cluster
         self._forming: Forming[int] = Forming(numbers)
+        self.takes_part = False
         self._left: dict[int, int] = {}  # by key, the group that was left last with its values kept
 
     def _complete_group(self, call: int, request: m.CompleteGroup) -> list[Command]:
@@ -57,6 +58,7 @@ class Groups(Machine):
         return str(name) == device and name.device_index is not None and task_of(device) in tasks
 
     def _join_group(self, call: int, request: m.JoinGroup) -> list[Command]:
+        self.takes_part = True
         if request.leader == self._own:
             return self._complete_group(call, request.request)
         return self._pass_on(call, request.leader, request.request, wait=True)

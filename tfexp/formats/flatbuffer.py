@@ -85,7 +85,10 @@ def _write_apart(builder: Any, field: Field, value: Any) -> int:
 
 
 def decode(table: str, data: bytes) -> dict[str, Any]:
-    """The root table of a file, as `encode` takes it."""
+    """The root table of a file, as `encode` takes it.
+
+    IndexError, TypeError, UnicodeDecodeError or struct.error: the file is broken.
+    """
     flatbuffers = flatbuffers_for("tf.lite.Interpreter")
     root = flatbuffers.table.Table(data, 0)
     return _read(root, root.Get(flatbuffers.number_types.UOffsetTFlags, 0), table)
@@ -109,8 +112,10 @@ def _read_field(own: Any, field: Field) -> Any:
             return None
         if field.kind not in TABLES:
             return own.GetVectorAsNumpy(_number(field.kind), offset)
-        start = own.Vector(offset)
-        return [_read(own, own.Indirect(start + 4 * i), field.kind) for i in range(own.VectorLen(offset))]
+        start, length = own.Vector(offset), own.VectorLen(offset)
+        if start + 4 * length > len(own.Bytes):
+            raise IndexError(f"{field.name} of {length} ends behind the file")
+        return [_read(own, own.Indirect(start + 4 * i), field.kind) for i in range(length)]
     if field.kind == "string":
         return own.String(offset + own.Pos).decode() if offset else None
     if field.kind in TABLES:

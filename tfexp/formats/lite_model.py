@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,10 +70,13 @@ class LiteModel:
 
 
 def dtype_of(type_name: str) -> np.dtype[Any]:
-    """NumPy's type for a TensorType."""
+    """NumPy's type for a TensorType. ValueError where there is none."""
     if type_name == "STRING":
         return np.dtype(np.bytes_)
-    return np.dtype("bool" if type_name == "BOOL" else type_name.lower())
+    try:
+        return np.dtype("bool" if type_name == "BOOL" else type_name.lower())
+    except TypeError as error:
+        raise ValueError(f"Tensors of the type {type_name} are not known here.") from error
 
 
 def type_of(dtype: Any) -> str:
@@ -149,7 +153,17 @@ def read_model(data: bytes) -> LiteModel:
         raise ValueError(
             f"Model provided has model identifier {data[4:8].decode('latin1')!r}, should be {FILE_IDENTIFIER.decode()!r}"
         )
-    model = decode("Model", data)
+    try:
+        model = _model_of(decode("Model", data))
+    except (IndexError, TypeError, UnicodeDecodeError, struct.error) as error:  # what flatbuffers says of broken files
+        raise ValueError(f"The model is not a valid Flatbuffer buffer: {error}") from error
+    numbers = [*model.inputs, *model.outputs, *(n for step in model.operators for n in (*step.inputs, *step.outputs))]
+    if wrong := [number for number in numbers if not -1 <= number < len(model.tensors)]:
+        raise ValueError(f"The model is not a valid Flatbuffer buffer: it has no tensor {wrong[0]}")
+    return model
+
+
+def _model_of(model: dict[str, Any]) -> LiteModel:
     if len(model["subgraphs"]) != 1:
         raise ValueError(f"Only models with 1 subgraph can be run here; this one has {len(model['subgraphs'])}.")
     graph = model["subgraphs"][0]
@@ -188,8 +202,9 @@ def _op_name(code: dict[str, Any]) -> str:
 def _tensor(fields: dict[str, Any], raw: np.ndarray | None) -> LiteTensor:
     shape = tuple(_numbers(fields["shape"]))
     tensor = LiteTensor(fields["name"] or "", shape, fields["type"], is_variable=fields["is_variable"])
+    dtype = tensor.dtype
     if raw is not None and tensor.type != "STRING" and (raw.size or 0 in shape):
-        tensor.data = np.frombuffer(raw.tobytes(), tensor.dtype).reshape(shape)
+        tensor.data = np.frombuffer(raw.tobytes(), dtype).reshape(shape)
     found = fields["quantization"]
     if found is not None and found["scale"] is not None and len(found["scale"]):
         scale = np.array(found["scale"], np.float32)

@@ -143,10 +143,11 @@ class Lowering:
         version: int = 1,
         **options: Any,
     ) -> None:
-        """A step that makes an operation's outputs."""
-        names = [
-            self.draft.add_tensor(array_name(tensor), dims_of(tensor), tensor.dtype.as_numpy_dtype) for tensor in outputs
-        ]
+        """A step that makes an operation's outputs; only those of a custom one may have shapes that nobody knows."""
+        names = []
+        for tensor in outputs:
+            dims = [] if custom and not tensor.shape.is_fully_defined() else dims_of(tensor)
+            names.append(self.draft.add_tensor(array_name(tensor), dims, tensor.dtype.as_numpy_dtype))
         self.draft.steps.append(Step(op, list(inputs), names, options, version, custom))
 
     def between(self, op: str, inputs: Sequence[str], name: str, shape: Sequence[int], **options: Any) -> str:

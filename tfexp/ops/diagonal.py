@@ -184,6 +184,8 @@ def _(ctx: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_val
 @matrix_diag_v3.shape
 def _(diagonal: InputShape, k: InputShape, num_rows: InputShape, num_cols: InputShape, padding: InputShape) -> TensorShape:
     dims = with_rank_at_least(diagonal, 1).known_dims
+    for size in (num_rows, num_cols):
+        with_rank(size, 0)
     if dims is None or k.value is None:
         return TensorShape(None)
     low, high = _band(k.value)

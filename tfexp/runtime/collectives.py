@@ -245,7 +245,7 @@ class LocalExchange(Exchange):
     def _post(self, number: int, key: str, value: Any) -> None:
         with self._state:
             taker = self._takers.pop((number, key), None)
-            if taker is None:
+            if taker is None and number not in self._left:
                 self._values[number, key] = value
         if taker is not None:
             taker(value, None)
