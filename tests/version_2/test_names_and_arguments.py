@@ -26,8 +26,6 @@ MISSING = {
     *(f"tf.nn.RNNCell{kind}Wrapper" for kind in ("Device", "Dropout", "Residual")),
     *("tf.saved_model.SaveOptions", "tf.test.compute_gradient"),
     *(f"tf.summary.{name}" for name in ("trace_export", "trace_off", "trace_on")),
-    *(f"tf.sysconfig.{name}" for name in ("CXX11_ABI_FLAG", "MONOLITHIC_BUILD", "get_compile_flags", "get_include")),
-    *("tf.sysconfig.get_lib", "tf.sysconfig.get_link_flags"),
     *("tf.tpu.experimental.DeviceAssignment", "tf.tpu.experimental.initialize_tpu_system"),
 }
 
