@@ -189,16 +189,17 @@ class _Game(ConstrainedOptimizer):
         """That of the weights, where it is another."""
         return self._constraint_optimizer
 
+    @abc.abstractmethod
     def _initial_state(self, num_constraints: int) -> np.ndarray:
-        raise NotImplementedError
+        """The state to begin with."""
 
+    @abc.abstractmethod
     def _loss_and_gradient(self, state: Any, objective: Any, constraints: Any, proxies: Any) -> tuple[Any, Any]:
         """(what the model minimizes, the gradient that the state goes against)."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _projected(self, state: Any) -> Any:
         """The nearest state of those that are allowed."""
-        raise NotImplementedError
 
     def _minimize_constrained(
         self,
@@ -269,8 +270,9 @@ class _SwapRegretOptimizer(_Game):
 
     _state_name = "swap_regret_optimizer_state"
 
+    @abc.abstractmethod
     def _matrix(self, state: Any) -> Any:
-        raise NotImplementedError
+        """The columns, from what the state holds."""
 
     def _loss_and_gradient(self, state: Any, objective: Any, constraints: Any, proxies: Any) -> tuple[Any, Any]:
         weights = stop_gradient(_fixed_point(self._matrix(state)))

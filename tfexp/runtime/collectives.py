@@ -8,6 +8,7 @@ that of another. (What a session has posted before it ends can still be taken: w
 
 from __future__ import annotations
 
+import abc
 import functools
 import itertools
 import threading
@@ -137,7 +138,7 @@ def _settle(promise: Promise, value: Any, error: OpError | None) -> None:
         promise.fail(error)
 
 
-class Exchange:
+class Exchange(abc.ABC):
     """A session's memberships. A subclass says how its devices and those of others reach each other."""
 
     def __init__(self) -> None:
@@ -198,24 +199,24 @@ class Exchange:
         for number in numbers:
             self._leave_group(number, error, keeps)
 
+    @abc.abstractmethod
     def _join(self, device: str, key: int, size: int, done: Done) -> None:
         """Join, at the leader; `done` gets what has formed."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _post(self, number: int, key: str, value: Any) -> None:
         """Have the value there for whoever fetches it."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _fetch(self, number: int, key: str, done: Done) -> Callable[[OpError], None]:
         """Take what was, or will be, posted under the key. Returns what gives up on it."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _leave(self, key: int, number: int, error: OpError, keeps: bool) -> None:
         """No more is posted here to the group of that key and number, because of the error.
 
         `keeps`: what has been posted can still be fetched.
         """
-        raise NotImplementedError
 
 
 def _ended() -> OpError:
