@@ -149,6 +149,9 @@ def test_a_data_set_of_ones_own_has_a_node_with_a_traced_function():
             self._input_dataset = source
             call = StructuredFunctionWrapper(lambda x: 2 * x, "Doubled()", dataset=source)
             assert (call.output_types, call.output_structure) == (tf.int64, tf.TensorSpec([], tf.int64))
+            call.function.add_to_graph(tf.get_default_graph())
+            with pytest.raises(ValueError, match="was traced in another graph"):
+                call.function.add_to_graph(tf.Graph())
             variant = tf.raw_ops.MapDataset(
                 input_dataset=source._variant_tensor,
                 other_arguments=call.function.captured_inputs,

@@ -97,7 +97,9 @@ class _TracedFunction:
     captured_inputs: list[Tensor]
 
     def add_to_graph(self, graph: Graph) -> None:
-        pass
+        """It is there already. ValueError for a graph in which it was not traced."""
+        if self.name not in graph._functions:
+            raise ValueError(f"{self.name} was traced in another graph, whose nodes alone can call it")
 
 
 class StructuredFunctionWrapper(Structured):

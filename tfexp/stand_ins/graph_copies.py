@@ -39,6 +39,7 @@ def lift_to_graph(
 
     sources: where to stop; with `add_sources` placeholders stand there for them, else what `op_map` has, or they themselves,
     captured. UnliftableError where a placeholder in `disallowed_placeholders` is needed. Loops cannot be copied.
+    What is outside of `graph` is captured whether `handle_captures` or not; each tensor says itself what `base_graph` is.
     """
     copies: dict[Any, Any] = {} if op_map is None else op_map
     stops = {_operation(source) for source in sources or ()}
