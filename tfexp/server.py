@@ -45,6 +45,9 @@ class _Wrong(Exception):  # noqa: N818 -- what the command line is
     """The command line cannot be followed."""
 
 
+_LOOKS_EVERY = 1.0  # seconds
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Serve; returns the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -76,7 +79,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         signal.signal(number, lambda *_: ended.set())
     server.start()
     print(f"serving /job:{job}/task:{task} at {server.target}", flush=True)
-    ended.wait()
+    # A signal that comes just before a wait without limit, or that another thread takes, would not end it.
+    while not ended.wait(_LOOKS_EVERY):
+        pass
     server.stop()
     print(f"/job:{job}/task:{task} has ended", flush=True)
     return 0
