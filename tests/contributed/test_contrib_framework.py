@@ -58,3 +58,11 @@ def test_variables_that_training_leaves_alone_and_their_devices():
 def test_names_below_scopes():
     assert framework.prepend_name_scope("loc:@a/b", "s") == "loc:@s/a/b"
     assert framework.strip_name_scope("^s/a", "s") == "^a"
+
+
+def test_scopes_are_read_by_the_keys_that_functions_carry():
+    """Published code looks its arguments up in this way."""
+    slim = tf.contrib.slim
+    with slim.arg_scope([slim.conv2d], padding="VALID") as scope:
+        assert scope[slim.conv2d._key_op] == {"padding": "VALID"} == scope[slim.arg_scope_func_key(slim.conv2d)]
+    assert list(scope.values()) == [{"padding": "VALID"}]

@@ -143,3 +143,17 @@ def test_sparse_warps_take_points_where_they_should_go():
 def test_what_they_refuse(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_areas_are_numbered_through_the_batch_and_pairs_are_the_nearest():
+    pixels = np.int32([[[1, 1, 0, 2], [0, 1, 0, 1], [2, 0, 0, 1]]] * 2)
+    numbers = [[1, 1, 0, 2], [0, 1, 0, 3], [4, 0, 0, 3]]
+    areas, one, pairs = run(
+        image.connected_components(pixels),
+        image.connected_components(pixels[0]),
+        image.bipartite_match([[0.8, 0.4, 0.5], [0.3, 0.9, 0.1]], 2.0),
+    )
+    assert one.tolist() == numbers and areas.tolist() == [numbers, np.where(pixels[0], np.add(numbers, 4), 0).tolist()]
+    assert pairs.row_to_col_match_indices.tolist() == [1, 2] and pairs.col_to_row_match_indices.tolist() == [-1, 0, 1]
+    with pytest.raises(TypeError, match="should have rank 2"):
+        image.connected_components([1, 2])

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-Scope = dict[Any, dict[str, Any]]
+Scope = dict[str, dict[str, Any]]
 
 
 class _Scopes(threading.local):
@@ -20,8 +20,8 @@ class _Scopes(threading.local):
 _scopes = _Scopes()
 
 
-def _key(function: Any) -> Any:
-    return getattr(function, "_arg_scope_key", function)
+def _key(function: Any) -> str:
+    return getattr(function, "_key_op", str(function))
 
 
 def current_arg_scope() -> Scope:
@@ -57,19 +57,19 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
 
 def add_arg_scope(func: Callable[..., Any]) -> Callable[..., Any]:
     """Let `arg_scope` give `func` default arguments."""
-    key = (func.__module__, func.__qualname__, id(func))
+    key = str(func)  # TensorFlow's, which programs look up in scopes; it has the address of the function
 
     @functools.wraps(func)
     def with_defaults(*args: Any, **kwargs: Any) -> Any:
         return func(*args, **{**current_arg_scope().get(key, {}), **kwargs})
 
-    with_defaults._arg_scope_key = key  # type: ignore[attr-defined]
+    with_defaults._key_op = key  # type: ignore[attr-defined]
     return with_defaults
 
 
 def has_arg_scope(func: Any) -> bool:
     """Whether a function takes arguments from scopes (`add_arg_scope`)."""
-    return hasattr(func, "_arg_scope_key")
+    return hasattr(func, "_key_op")
 
 
 def arg_scoped_arguments(func: Any) -> Sequence[str]:

@@ -10,6 +10,8 @@ from tfexp.contributed.image.warp import dense_image_warp as dense_image_warp
 from tfexp.contributed.image.warp import interpolate_spline as interpolate_spline
 from tfexp.contributed.image.warp import sparse_image_warp as sparse_image_warp
 from tfexp.core.gone import missing_from
+from tfexp.ops.bipartite_match import bipartite_match as bipartite_match
+from tfexp.ops.connected_components import connected_components as connected_components
 from tfexp.ops.image_transform import flat_transforms_to_matrices as flat_transforms_to_matrices
 from tfexp.ops.image_transform import matrices_to_flat_transforms as matrices_to_flat_transforms
 
