@@ -96,6 +96,7 @@ CASES = [
             Error([(2, 3), I([[1, 1], [-1, 0]])], InvalidArgumentError, "Paddings must be non-negative: -1 0"),
         ],
     ),
+    OpCase("Pad", [(), np.zeros((0, 2), np.int32)], lambda x, margins: x, label="scalar"),
     OpCase(
         "PadV2",
         [(2, 3), I([[1, 0], [2, 5]]), ()],

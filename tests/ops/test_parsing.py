@@ -215,6 +215,11 @@ def test_one_example_is_a_scalar() -> None:
         tf.parse_single_example(RECORDS, {"a": tf.FixedLenFeature([2], tf.float32)})
 
 
+def test_a_constant_example_tells_its_shapes() -> None:
+    parsed = tf.parse_single_example(example(a=[1.0, 2.0, 3.0]), {"a": tf.VarLenFeature(tf.float32)})
+    assert tf.sparse_tensor_to_dense(parsed["a"]).shape.as_list() == [3]
+
+
 def test_a_map_of_examples_runs_on_blocks() -> None:
     features = {"a": tf.FixedLenFeature([2], tf.float32), "n": tf.FixedLenFeature([], tf.int64, 4)}
     data = tf.data.Dataset.from_tensor_slices(RECORDS.tolist()).map(lambda record: tf.parse_single_example(record, features))

@@ -149,8 +149,8 @@ def _(
 
 
 def _templates(ctx: Any) -> Templates:
-    """What the node remembers of the records that it has parsed."""
-    templates: Templates = ctx.node_state.setdefault("templates", Templates())
+    """What the node remembers of the records that it has parsed; nothing where a constant is parsed as the graph is built."""
+    templates: Templates = Templates() if ctx is None else ctx.node_state.setdefault("templates", Templates())
     return templates
 
 
