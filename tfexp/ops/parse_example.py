@@ -149,7 +149,7 @@ def _(
 
 
 def _templates(ctx: Any) -> Templates:
-    """What the node remembers of the records that it has parsed; nothing where a constant is parsed as the graph is built."""
+    """What the node remembers of the records that it has parsed; nothing where a graph is still built, of constants."""
     templates: Templates = Templates() if ctx is None else ctx.node_state.setdefault("templates", Templates())
     return templates
 

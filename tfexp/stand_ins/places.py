@@ -361,6 +361,8 @@ CONTRIB = {
         f"contrib.slim.python.slim.data.{name}": f"tfexp.contributed.slim_data.{name}"
         for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader")
     },
+    "contrib.quantize.python.graph_matcher": "tfexp.contributed.quantize.patterns",
+    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq tfexp.layers.rnn_dynamic:_transpose_batch_time=transposed",
     "contrib.slim.python.slim.data.prefetch_queue": "tfexp.contributed.slim_data.prefetch_queue",
     "contrib.slim.python.slim.data.tfexample_decoder": "tfexp.contributed.slim_data.tfexample_decoder",
     **{
