@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import tfexp
+from tfexp.core.gone import is_tensorflows
 from tfexp.stand_ins.modules import stand_for
 
 _ROOTS = ("tensorflow", "tensorflow_estimator")
@@ -39,6 +40,7 @@ def install(for_children: bool = False) -> None:
         for name in [name for name in sys.modules if name.partition(".")[0] in _ROOTS]:
             del sys.modules[name]
         sys.meta_path.insert(0, _Finder())
+        sys.meta_path.append(_Last())
 
 
 class _Finder(importlib.abc.MetaPathFinder):
@@ -49,12 +51,34 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         module = _module(fullname)
         if module is None:
-            # Without `name=`, which would make `from tensorflow.… import this` swallow the text.
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: tfexp, which stands in for TensorFlow here, does not have it; "
-                "`python -m tfexp.symbols` lists what there is"
+                "`python -m tfexp.symbols` lists what there is",
+                # With a name, `from tensorflow.python.… import this` swallows the text; without one, `pydoc.locate` takes
+                # what is no module for a module that is broken.
+                name=None if _is_lacking(fullname) else fullname,
             )
         return importlib.machinery.ModuleSpec(fullname, _Loader(module), is_package=True)
+
+
+class _Last(importlib.abc.MetaPathFinder):
+    """Asked when nobody has a module: `from tensorflow.train import this` looks for one where there is no `this`."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None) -> None:
+        root, _, rest = fullname.partition(".")
+        symbol = f"tf.{rest.removeprefix('api.')}"
+        if root == "tfexp" and is_tensorflows(symbol):
+            raise ModuleNotFoundError(
+                f"tfexp does not have TensorFlow's {symbol}; `python -m tfexp.symbols {symbol.rpartition('.')[0]}` lists "
+                "what there is"
+            )
+
+
+def _is_lacking(fullname: str) -> bool:
+    """Whether a private module of TensorFlow's that tfexp stands in for lacks it, in whatever form it may have it."""
+    above, _, name = fullname.rpartition(".")
+    parent = sys.modules.get(above)
+    return parent is not None and parent.__name__.startswith("tensorflow.") and not hasattr(parent, name)
 
 
 def _module(fullname: str) -> types.ModuleType | None:

@@ -113,6 +113,10 @@ def test_a_module_that_is_not_named():
             "tf.train.do_quantize_training_on_graphdef",
             "tfexp does not have TensorFlow's tf.train.do_quantize_training_on_graphdef; `python -m tfexp.symbols tf.train`",
         ),
+        (
+            "from tensorflow.lite import OpHint",
+            "tfexp does not have TensorFlow's tf.lite.OpHint; `python -m tfexp.symbols tf.lite`",
+        ),
         ("import tensorflow.compiler", "No module named 'tensorflow.compiler': tfexp, which stands in for TensorFlow here"),
         ("tf.enable_v2_behavior()", "tf.enable_v2_behavior: tfexp has TensorFlow 1's behaviour only"),
     ],

@@ -225,6 +225,8 @@ def test_strings_are_fed_as_text_or_bytes(session):
     x = tf.placeholder(tf.string, [None])
     y = tf.identity(x)
     assert list(session.run(y, {x: ["é", b"b"]})) == ["é".encode(), b"b"]
+    same, copy = session.run([x, y], {x: ["é", b"b"]})
+    assert same.tolist() == ["é", b"b"] and copy.tolist() == ["é".encode(), b"b"]  # what is fed comes back as it was given
     with pytest.raises(TypeError, match="Unsupported object type int"):
         session.run(y, {x: [3]})
 

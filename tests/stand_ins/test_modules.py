@@ -137,6 +137,17 @@ def test_importing_and_what_is_lacking(tmp_path):
     assert device == "CPU"
 
 
+def test_what_is_no_module_is_looked_up_as_an_attribute(tmp_path):
+    """Programs name classes in their configurations, and look them up so."""
+    names = ["train.AdamOptimizer", "nn.rnn_cell.LSTMCell", "python.ops.math_ops.add", "train.NoSuchOptimizer"]
+    (tmp_path / "script.py").write_text(f"import pydoc\nprint([pydoc.locate('tensorflow.' + n) for n in {names}])")
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(tf.__file__).parents[1])}
+    command = [sys.executable, "-m", "tfexp.script", str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert "AdamOptimizer'>" in done.stdout and "LSTMCell'>" in done.stdout and "function add" in done.stdout, done.stderr
+    assert done.stdout.endswith(", None]\n")
+
+
 def test_collections_of_a_program_have_messages():
     """`ops.register_proto_function`: a collection of the program's own objects travels in the MetaGraph."""
 

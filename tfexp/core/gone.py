@@ -43,7 +43,7 @@ def public_symbols(version: str = "1.15") -> tuple[str, ...]:
     return tuple((Path(__file__).parent / f"symbols_{version.replace('.', '_')}.txt").read_text().split())
 
 
-def _is_tensorflows(symbol: str) -> bool:
+def is_tensorflows(symbol: str) -> bool:
     """Whether a name is TensorFlow's; what it has in `tf.contrib` is not listed, so that any of these may be."""
     return symbol in public_symbols() or symbol.startswith("tf.contrib.")
 
@@ -58,7 +58,7 @@ def _lookup(
 
     def lookup(name: str) -> Any:
         if name == "__all__" and on_first_use is not None:  # `import *` takes what has not been asked for yet, too
-            there = {name for name in vars(sys.modules[kept_in]) if _is_tensorflows(f"{namespace}.{name}")}
+            there = {name for name in vars(sys.modules[kept_in]) if is_tensorflows(f"{namespace}.{name}")}
             return sorted(name for name in there | set(on_first_use) if not name.startswith("_"))
         if on_first_use is not None and name in on_first_use:
             found, _, attribute = on_first_use[name].partition(":")
@@ -70,7 +70,7 @@ def _lookup(
         plain = f"module {module!r} has no attribute {name!r}"
         if gone is not None and name in gone:
             raise AttributeError(f"{plain} any more: use {gone[name]}")
-        if not name.startswith("_") and _is_tensorflows(f"{namespace}.{name}"):
+        if not name.startswith("_") and is_tensorflows(f"{namespace}.{name}"):
             raise AttributeError(
                 f"{plain}: tfexp does not have TensorFlow's {namespace}.{name}; `python -m tfexp.symbols {namespace}` lists "
                 "what there is"

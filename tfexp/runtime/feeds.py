@@ -46,6 +46,10 @@ class FeedSpec:
             return _string_array(value)
         return np.asarray(value, dtype=self.numpy_dtype)
 
+    def handed_back(self, given: Any, converted: np.ndarray) -> np.ndarray:
+        """What fetching the fed tensor itself gives: texts come back as they were given, not encoded."""
+        return np.asarray(given, dtype=object) if self.is_string and not isinstance(given, TensorHandle) else converted
+
     def _holds(self, value: int) -> bool:
         if self.is_string:
             return True

@@ -50,6 +50,8 @@ class Invocation:
         """Run with these values for the feeds, in order."""
         values = []
         shapes = []
+        if self._from_feeds:
+            fed_values = tuple(fed_values)
         for spec, value in zip(self._feeds, fed_values):
             if type(value) is not ndarray or value.dtype is not spec.numpy_dtype or spec.is_string:
                 value = spec.convert(value)
@@ -66,7 +68,7 @@ class Invocation:
         for position, value in zip(self._positions, fetched):
             results[position] = value
         for position, feed in self._from_feeds:
-            results[position] = values[feed]
+            results[position] = self._feeds[feed].handed_back(fed_values[feed], values[feed])  # type: ignore[index]
         return self._build(results)
 
     def explain(self, fed_values: Iterable[Any]) -> Any:
