@@ -60,6 +60,13 @@ def servers_elsewhere() -> Iterator[tuple[dict[str, list[str]], list[int]]]:
             process.communicate(timeout=30)
 
 
+@pytest.fixture(scope="module")
+def static_cluster() -> Iterator[tf.train.ClusterSpec]:
+    """Servers for all tests of this module that leave them running."""
+    with servers_elsewhere() as (cluster, _):
+        yield tf.train.ClusterSpec(cluster)
+
+
 @pytest.fixture(params=["process", "ray", "static"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     """Makes a hosting whose logs are in `tmp_path`."""
@@ -69,8 +76,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
         request.getfixturevalue("one_ray")
         yield lambda: RayHosting("local")
     else:
-        with servers_elsewhere() as (cluster, _):
-            yield lambda: StaticHosting(tf.train.ClusterSpec(cluster), tmp_path, within=20)
+        cluster = request.getfixturevalue("static_cluster")
+        yield lambda: StaticHosting(cluster, tmp_path, within=20)
 
 
 def gang_of(make: Make, logs: Path, *works: Work, said: list[str] | None = None) -> Gang:
