@@ -21,8 +21,8 @@ import tfexp as tf
 README = documents()[0]
 DOCUMENTS = pytest.mark.parametrize("document", documents(), ids=lambda document: document.path.name)
 IN_PROCESS = ("completion", "explain", "new", "records", "reference", "reproduce", "runs", "symbols")
-APART = re.compile(r"tfexp\.script|cluster=(?!static)(?!.*hosting=process)|sweep\.launcher=")
-"""Commands that start processes (but for tasks, which can be threads here), or change this one for good."""
+APART = re.compile(r"tfexp\.script|cluster=(?!static)(?!.*hosting=process)")
+"""Commands whose processes are not for this one to start, or that change it for good."""
 
 
 @pytest.fixture
