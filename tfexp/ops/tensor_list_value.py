@@ -10,8 +10,7 @@ import numpy as np
 
 from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.shape import TensorShape
-from tfexp.ops.array import dims_text
+from tfexp.core.shape import TensorShape, dims_text
 
 
 def refused(text: str) -> InvalidArgumentError:
