@@ -28,16 +28,6 @@ ROOT = Path(__file__).parents[2]
 Make = Callable[[], Hosting]
 
 
-@pytest.fixture(scope="module")
-def one_ray() -> Iterator[None]:
-    """One Ray for all tests of this module."""
-    import ray
-
-    ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level="ERROR", num_cpus=2)
-    yield
-    ray.shutdown()
-
-
 @contextlib.contextmanager
 def servers_elsewhere() -> Iterator[tuple[dict[str, list[str]], list[int]]]:
     """A parameter server and two workers as `python -m tfexp.server` starts them; their cluster and their processes."""
