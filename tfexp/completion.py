@@ -15,6 +15,7 @@ import sys
 
 from tfexp.experiment.choices import commands
 from tfexp.experiment.completing import candidates
+from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.completion bash|zsh"
 _WITHOUT_TFEXP = (
@@ -118,9 +119,8 @@ def main(argv: list[str] | None = None) -> int:
     """Print the script for the shell that the argument names; the exit status is 2 for others."""
     words = sys.argv[1:] if argv is None else argv
     scripts: dict[str, str] = {"bash": _BASH, "zsh": _ZSH}
-    if words and words[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}")
-        return 0
+    if (code := helped(words, _USAGE, __doc__)) is not None:
+        return code
     if len(words) != 1 or words[0] not in scripts:
         print(f"tfexp.completion: there are scripts for bash and zsh\n{_USAGE}", file=sys.stderr)
         return 2

@@ -18,6 +18,7 @@ from tfexp.experiment.cli import reported
 from tfexp.experiment.composing import composed
 from tfexp.experiment.described import Composed, Described, describe
 from tfexp.experiment.errors import SettingError, nearest, no_such
+from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.explain [KEY] [override ...] [--config-dir FOLDER]"
 
@@ -25,9 +26,8 @@ _USAGE = "usage: python -m tfexp.explain [KEY] [override ...] [--config-dir FOLD
 def main(argv: list[str] | None = None) -> int:
     """Show what the first argument names; the exit status is 2 for what there is not."""
     words = sys.argv[1:] if argv is None else argv
-    if words and words[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}")
-        return 0
+    if (code := helped(words, _USAGE, __doc__)) is not None:
+        return code
     return reported(lambda: _explain(words))
 
 

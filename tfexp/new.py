@@ -16,6 +16,7 @@ from pathlib import Path
 from tfexp.experiment.cli import reported
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.own import write_new
+from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.new NAME"
 
@@ -23,9 +24,8 @@ _USAGE = "usage: python -m tfexp.new NAME"
 def main(argv: list[str] | None = None) -> int:
     """Write the folder that the argument names; the status is 2 for a name that cannot be, 1 if it cannot be written."""
     words = sys.argv[1:] if argv is None else argv
-    if not words or words[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}" if words else _USAGE, file=sys.stdout if words else sys.stderr)
-        return 0 if words else 2
+    if (code := helped(words, _USAGE, __doc__, needs_words=True)) is not None:
+        return code
     return reported(lambda: _write(words))
 
 

@@ -24,6 +24,7 @@ from tfexp.experiment.errors import Interrupted, SettingError, no_such
 from tfexp.experiment.progress import Rows
 from tfexp.experiment.recording import write_records
 from tfexp.experiment.signals import StopRequest
+from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.records data=<choice> out=<folder> [shards=4] [compression=none|gzip|zlib]"
 _COMPRESSIONS = {"none": "", "gzip": "GZIP", "zlib": "ZLIB"}
@@ -32,9 +33,8 @@ _COMPRESSIONS = {"none": "", "gzip": "GZIP", "zlib": "ZLIB"}
 def main(argv: list[str] | None = None) -> int:
     """Write what the arguments name; the exit status is 2 for settings that cannot be, 1 for what goes wrong later."""
     words = sys.argv[1:] if argv is None else argv
-    if not words or words[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}" if words else _USAGE, file=sys.stdout if words else sys.stderr)
-        return 0 if words else 2
+    if (code := helped(words, _USAGE, __doc__, needs_words=True)) is not None:
+        return code
     return reported(lambda: _write(words))
 
 

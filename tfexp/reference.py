@@ -19,6 +19,7 @@ from pathlib import Path
 from tfexp.documented import Documented, documented, namespaces
 from tfexp.experiment.cli import reported
 from tfexp.experiment.errors import ExperimentError, SettingError, no_such
+from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.reference [NAME ...] [out=FOLDER]"
 _WRITTEN = "Written by `python -m tfexp.reference out=docs/reference`."
@@ -27,9 +28,8 @@ _WRITTEN = "Written by `python -m tfexp.reference out=docs/reference`."
 def main(argv: list[str] | None = None) -> int:
     """Show, or write, the reference; the status is 2 for a name that there is not."""
     words = sys.argv[1:] if argv is None else argv
-    if words and words[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}")
-        return 0
+    if (code := helped(words, _USAGE, __doc__)) is not None:
+        return code
     return reported(lambda: _refer(words))
 
 

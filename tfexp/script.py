@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tfexp import as_tensorflow
 from tfexp.stand_ins import old_numpy, old_python
+from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.script [-m module | file.py] [args ...]"
 
@@ -24,9 +25,8 @@ _USAGE = "usage: python -m tfexp.script [-m module | file.py] [args ...]"
 def main(argv: list[str] | None = None) -> int:
     """Run the script or module that the arguments name; the exit status is the script's, 2 when there is none to run."""
     arguments = sys.argv[1:] if argv is None else argv
-    if not arguments or arguments[0] in ("-h", "--help"):
-        print(f"{_USAGE}\n\n{__doc__}" if arguments else _USAGE, file=sys.stdout if arguments else sys.stderr)
-        return 0 if arguments else 2
+    if (code := helped(arguments, _USAGE, __doc__, needs_words=True)) is not None:
+        return code
     if arguments[0] == "-m":
         return _run_module(arguments[1:])
     script = Path(arguments[0])

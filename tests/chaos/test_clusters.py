@@ -12,8 +12,8 @@ from tests.chaos.clusters import MODES, Action, run, schedule
 @pytest.mark.parametrize(
     ("mode", "steps", "actions"),
     [
-        ("async", 4000, [Action(0.6, "ps:0"), Action(2.0, "worker:1", pause=0.3)]),
-        ("sync", 1200, [Action(0.4, "worker:1"), Action(2.0, "worker:0")]),
+        ("async", 2400, [Action(0.6, "ps:0"), Action(1.2, "worker:1", pause=0.3)]),
+        ("sync", 800, [Action(0.4, "worker:1"), Action(1.2, "worker:0")]),
     ],
 )
 def test_a_run_survives_the_loss_of_its_tasks(mode: str, steps: int, actions: list[Action], tmp_path: Path) -> None:

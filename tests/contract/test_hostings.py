@@ -28,16 +28,6 @@ ROOT = Path(__file__).parents[2]
 Make = Callable[[], Hosting]
 
 
-@pytest.fixture(scope="module")
-def one_ray() -> Iterator[None]:
-    """One Ray for all tests of this module."""
-    import ray
-
-    ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level="ERROR", num_cpus=2)
-    yield
-    ray.shutdown()
-
-
 @contextlib.contextmanager
 def servers_elsewhere() -> Iterator[tuple[dict[str, list[str]], list[int]]]:
     """A parameter server and two workers as `python -m tfexp.server` starts them; their cluster and their processes."""
@@ -60,6 +50,13 @@ def servers_elsewhere() -> Iterator[tuple[dict[str, list[str]], list[int]]]:
             process.communicate(timeout=30)
 
 
+@pytest.fixture(scope="module")
+def static_cluster() -> Iterator[tf.train.ClusterSpec]:
+    """Servers for all tests of this module that leave them running."""
+    with servers_elsewhere() as (cluster, _):
+        yield tf.train.ClusterSpec(cluster)
+
+
 @pytest.fixture(params=["process", "ray", "static"])
 def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
     """Makes a hosting whose logs are in `tmp_path`."""
@@ -69,8 +66,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
         request.getfixturevalue("one_ray")
         yield lambda: RayHosting("local")
     else:
-        with servers_elsewhere() as (cluster, _):
-            yield lambda: StaticHosting(tf.train.ClusterSpec(cluster), tmp_path, within=20)
+        cluster = request.getfixturevalue("static_cluster")
+        yield lambda: StaticHosting(cluster, tmp_path, within=20)
 
 
 def gang_of(make: Make, logs: Path, *works: Work, said: list[str] | None = None) -> Gang:

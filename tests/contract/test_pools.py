@@ -170,16 +170,6 @@ class TestProcessPool(ProcessesContract):
         assert not Path(f"/proc/{pid}").exists()
 
 
-@pytest.fixture(scope="module")
-def one_ray() -> Iterator[None]:
-    """One Ray for all tests that need it, with two CPUs."""
-    import ray
-
-    ray.init(address="local", include_dashboard=False, log_to_driver=False, logging_level="ERROR", num_cpus=2)
-    yield
-    ray.shutdown()
-
-
 @pytest.mark.usefixtures("one_ray")
 class TestRayPool(ProcessesContract):
     def pool(self, folder: Path) -> Pool:

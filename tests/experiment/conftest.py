@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from thread_hosting import ThreadHosting
 
+from tfexp.distributed import process_host, static_host
 from tfexp.experiment import runner
 from tfexp.experiment.cli import main
 from tfexp.experiment.sweeps import command
@@ -24,6 +26,16 @@ class Ended:
 @pytest.fixture
 def pictures() -> None:
     """Asked for by the tests that look at loss.png or sweep.png; the others do without: it takes most of a short run."""
+
+
+@pytest.fixture
+def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`cluster.hosting=process` without the processes, whose starts take most of a short run's time.
+
+    The tasks' servers, sessions and messages are those of any cluster.
+    """
+    for module in (process_host, static_host):
+        monkeypatch.setattr(module, "ProcessHosting", lambda logs, targets=None: ThreadHosting(targets))
 
 
 @pytest.fixture

@@ -9,18 +9,14 @@ from typing import Any
 
 import pytest
 from run_files import numbers, records
-from thread_hosting import ThreadHosting
 
 import tfexp as tf
-from tfexp.experiment import driver
 
 CLUSTER = ["cluster=2workers", "cluster.hosting=process", "cluster.ps=2", "update=sync"]
 MODEL = ["model=mlp", "model.hidden=[128]", "train.steps=20", "train.eval_every=10", "train.summary_every=0"]
 
 
-@pytest.fixture(autouse=True)
-def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
 def bytes_per_step(folder: Path) -> dict[str, dict[str, int]]:

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 from run_files import numbers, records
-from thread_hosting import ThreadHosting
 
 from tests.distributed.clusters import running
-from tfexp.experiment import driver, schema
+from tfexp.experiment import schema
 from tfexp.experiment.choices import conf_dir
 from tfexp.records import main as write_records
 
@@ -174,6 +173,7 @@ def test_every_choice_has_a_recipe() -> None:
     assert groups() == {group: set(choices) for group, choices in RECIPES.items()}
 
 
+@pytest.mark.usefixtures("tasks_are_threads")
 @pytest.mark.parametrize(("group", "choice"), [(group, choice) for group, choices in RECIPES.items() for choice in choices])
 def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "flowers.csv").write_text(CSV)
@@ -181,8 +181,6 @@ def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, m
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(__import__("sys").modules, "own_parts", raising=False)
     words = [f"{group}={choice}", *RECIPES[group][choice]]
-    if "cluster.hosting=process" in words:
-        monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
 
     with contextlib.ExitStack() as stack:
         if choice == "records":

@@ -13,15 +13,11 @@ from typing import Any
 
 import pytest
 from run_files import numbers, records
-from thread_hosting import ThreadHosting
 
 from tfexp.distributed import frames
-from tfexp.experiment import driver, together, turns
+from tfexp.experiment import together, turns
 
-
-@pytest.fixture(autouse=True)
-def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
 def sockets() -> list[socket.socket]:

@@ -21,8 +21,8 @@ import tfexp as tf
 README = documents()[0]
 DOCUMENTS = pytest.mark.parametrize("document", documents(), ids=lambda document: document.path.name)
 IN_PROCESS = ("completion", "explain", "new", "records", "reference", "reproduce", "runs", "symbols")
-APART = re.compile(r"tfexp\.script|cluster=(?!static)|sweep\.launcher=")
-"""Commands that start processes, or change this one for good."""
+APART = re.compile(r"tfexp\.script|cluster=(?!static)(?!.*hosting=process)")
+"""Commands whose processes are not for this one to start, or that change it for good."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def forgotten(tmp_path: Path) -> Iterator[None]:
 
 
 @DOCUMENTS
-@pytest.mark.usefixtures("forgotten")
+@pytest.mark.usefixtures("forgotten", "tasks_are_threads")
 def test_commands_run(document: Document, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, content in document.files.items():
         (tmp_path / name).write_text(content)

@@ -16,12 +16,9 @@ import numpy as np
 import pytest
 from run_files import numbers
 from test_resuming import MLP, at_step
-from thread_hosting import ThreadHosting
 
 import tfexp as tf
 from tests.distributed import clusters
-from tfexp.distributed import static_host
-from tfexp.experiment import driver
 from tfexp.experiment.datasets.dataset import Dataset, Examples, Spec
 from tfexp.experiment.inputs.feed import Feed
 from tfexp.experiment.inputs.from_memory import FromMemory
@@ -306,13 +303,11 @@ def test_every_model_and_data_set_takes_every_input(model: str, cli: Callable, t
         assert numbers(tmp_path / choice) == numbers(tmp_path / "feed")
 
 
+@pytest.mark.usefixtures("tasks_are_threads")
 @pytest.mark.parametrize(
     "words", [["input=queue"], ["input=dataset"], ["input=tfrecord"], ["input=tfrecord", "input.shuffle=9"]]
 )
-def test_workers_of_a_cluster_take_every_input(
-    words: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+def test_workers_of_a_cluster_take_every_input(words: list[str], cli: Callable, tmp_path: Path) -> None:
     cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=60", "train.summary_every=20"]
     ended = cli("model=softmax", *words, *cluster, "hydra.run.dir=run")
     assert ended.code == 0, ended.err
@@ -335,20 +330,20 @@ def static() -> Iterator[list[str]]:
     ("words", "apart"), [(["input=queue"], True), (["input=dataset"], False), (["input=tfrecord", "input.shuffle=9"], False)]
 )
 def test_servers_that_run_already_take_every_input_again(
-    words: list[str], apart: bool, static: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], apart: bool, static: list[str], cli: Callable, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """What runs before left in the servers is not in the way of the next, of the same input or another."""
     if not apart:  # the servers' clients, as processes of their own, take most of the time
-        monkeypatch.setattr(static_host, "ProcessHosting", lambda logs, targets: ThreadHosting(targets))
+        request.getfixturevalue("tasks_are_threads")
     for run in ("one", "two"):
         ended = cli("model=softmax", *words, *static, "train.steps=60", f"hydra.run.dir={run}")
         assert ended.code == 0, ended.err
         assert numbers(tmp_path / run)["step"] == 60
 
 
-def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("tasks_are_threads")
+def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path) -> None:
     """The rows belong to the worker, though they are variables; the servers have what is shared."""
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
     cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=10"]
     assert cli("model=softmax", "input=dataset", *cluster, "hydra.run.dir=run").code == 0
     graph = (tmp_path / "run" / "graph.pbtxt").read_text()

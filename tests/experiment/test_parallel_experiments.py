@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from google.protobuf import text_format
 from run_files import numbers, records
-from thread_hosting import ThreadHosting
 
 import tfexp as tf
 from experiments.ensemble.queues import Asker, Digits, serve
 from tests.distributed.clusters import running
-from tfexp.experiment import driver
 
 EXPERIMENTS = Path(next(iter(tf.__path__))).parent / "experiments"
 # Where a variable is that shows that the network is cut: (folder, variable, task).
@@ -26,11 +24,9 @@ CUT = {
 }
 
 
+@pytest.mark.usefixtures("tasks_are_threads")
 @pytest.mark.parametrize("name", CUT)
-def test_a_network_on_several_tasks_learns_what_it_learns_in_one_process(
-    name: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+def test_a_network_on_several_tasks_learns_what_it_learns_in_one_process(name: str, cli: Callable, tmp_path: Path) -> None:
     folder, variable, task = CUT[name]
     words = ["--config-dir", str(EXPERIMENTS / folder / "conf"), f"experiment={name}", "train.steps=4"]
     words += ["train.eval_every=2", "train.summary_every=0", "update=sync", "hydra.run.dir=cut"]

@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 from run_files import numbers, records
-from thread_hosting import ThreadHosting
 
 import tfexp as tf
-from tfexp.experiment import driver
 
 CLUSTER = ["cluster=2workers", "cluster.hosting=process"]
 PEERS = ["cluster=2peers", "cluster.hosting=process"]
@@ -35,9 +33,7 @@ EVERY_WAY = {**WAYS, "all_reduce": PEERS}
 TOGETHER = {way: [*words, "update=sync"] for way, words in EVERY_WAY.items()}
 
 
-@pytest.fixture(autouse=True)
-def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
 def result(folder: Path) -> dict[str, Any]:
@@ -100,6 +96,7 @@ def test_each_by_itself_makes_its_steps_to_the_step(way: str, cli: Callable, tmp
     assert run["step"] == 200
     assert sum(result(tmp_path / "run")["timing"]["steps_of"].values()) == 200
     assert run["train"]["loss"] == pytest.approx(one["train"]["loss"], rel=0.2)
+    assert run["test"]["accuracy"] == pytest.approx(one["test"]["accuracy"], abs=0.03)
     first = records(tmp_path / "run")[0]
     assert len(first.pop("staleness")) == 2
     assert first == records(tmp_path / "one")[0]
@@ -140,7 +137,10 @@ def test_a_run_together_goes_on_as_if_it_had_not_stopped(way: str, cli: Callable
 
 @pytest.mark.parametrize(
     ("way", "update"),
-    [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async"), ("towers", "async"), ("all_reduce", "sync")],
+    [
+        *[(way, "sync") for way in ("between_graph", "in_graph", "all_reduce")],
+        *[(way, "async") for way in ("between_graph", "in_graph", "towers")],
+    ],
 )
 def test_stopping_early_ends_everybody(way: str, update: str, cli: Callable, tmp_path: Path) -> None:
     ended = cli(
@@ -149,8 +149,8 @@ def test_stopping_early_ends_everybody(way: str, update: str, cli: Callable, tmp
     )  # fmt: skip
     assert ended.code == 0, ended.err
     assert numbers(tmp_path / "run")["status"] == "stopped early"
-    if update == "sync":
-        assert numbers(tmp_path / "run")["step"] == 20, "nobody went on"
+    step = numbers(tmp_path / "run")["step"]
+    assert step == 20 if update == "sync" else step < 5000, "nobody went on"
 
 
 @pytest.mark.parametrize(
@@ -210,6 +210,13 @@ def test_workers_together_repeat_their_numbers_to_the_bit(way: str, words: list[
     ended = cli("rerun=run", "hydra.run.dir=again")
     assert ended.code == 0, ended.err
     assert "the numbers agree with run, to the bit" in ended.out
+
+
+def test_workers_by_themselves_come_near_their_numbers_again(cli: Callable, tmp_path: Path) -> None:
+    assert cli(*CLUSTER, "train.steps=60", "hydra.run.dir=run").code == 0
+    ended = cli("rerun=run", "hydra.run.dir=again")
+    assert ended.code == 0, ended.err
+    assert "the numbers are near, not equal" in ended.out
 
 
 def test_a_run_of_before_there_was_a_setting_of_the_cluster_goes_on(cli: Callable, tmp_path: Path) -> None:

@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 from run_files import numbers, records
-from thread_hosting import ThreadHosting
-
-from tfexp.experiment import driver
 
 CLUSTER = ["cluster=2workers", "cluster.hosting=process", "cluster.workers=3"]
 WAYS = {
@@ -21,9 +18,7 @@ WAYS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
 def result(folder: Path) -> dict[str, Any]:

@@ -11,9 +11,6 @@ from pathlib import Path
 import pytest
 from run_files import numbers
 from test_replication_modes import CLUSTER, TOGETHER, assert_same
-from thread_hosting import ThreadHosting
-
-from tfexp.experiment import driver
 
 ZOO = {
     "cnn": ["model.filters=[3]", "model.dense=7", "model.dropout=0.1"],
@@ -26,9 +23,7 @@ ZOO = {
 SHORT = ["train.steps=12", "train.eval_every=0", "train.summary_every=0"]
 
 
-@pytest.fixture(autouse=True)
-def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
 @pytest.mark.parametrize("model", ZOO)

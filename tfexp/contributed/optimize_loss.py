@@ -11,7 +11,7 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import get_collection
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.cast import cast
-from tfexp.ops.clip import clip_by_global_norm, global_norm
+from tfexp.ops.clip import clip_by_global_norm, global_norm, values_of
 from tfexp.ops.initializers import constant_initializer
 from tfexp.ops.random import random_normal
 from tfexp.ops.summary import histogram, scalar
@@ -109,10 +109,6 @@ def optimize_loss(
             scalar("global_norm/clipped_gradient_norm", global_norm([g for g, _ in pairs]))
         train = made.apply_gradients(pairs, global_step=step if increment_global_step else None, name="train")
         return with_dependencies([train], loss)
-
-
-def values_of(gradient: Any) -> Any:
-    return gradient.values if isinstance(gradient, IndexedSlices) else gradient
 
 
 def _checked_summaries(summaries: Sequence[str] | None) -> Sequence[str]:

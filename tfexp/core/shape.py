@@ -356,6 +356,11 @@ class TensorShape:
         return "(" + ", ".join(str(Dimension(d)) for d in self._dims) + ")"
 
 
+def dims_text(dims: Iterable[int | None]) -> str:
+    """`[2,?]`: how TensorFlow's errors write a shape."""
+    return "[" + ",".join("?" if size is None else str(size) for size in dims) + "]"
+
+
 def as_shape(shape: Any) -> TensorShape:
     """`shape` as a TensorShape; see `tf.TensorShape` for what may be given."""
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)

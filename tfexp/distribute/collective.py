@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import itertools
+import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -24,6 +25,7 @@ from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.strategy import Strategy
 from tfexp.distribute.values import Mirrored, copies_of
 from tfexp.distribute.variables import MirroredVariable
+from tfexp.distribute.worker_tasks import WORKER_JOBS, worker_tasks
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.server import Server
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -32,11 +34,11 @@ from tfexp.graph.scopes import control_dependencies, device, executing_eagerly, 
 from tfexp.ops.array_identity import identity
 from tfexp.ops.collective import all_gather, all_reduce, broadcast_recv, broadcast_send
 
-_WORKERS = ("chief", "master", "worker")  # in the order of their ranks
 _GROUP_KEY = 1
 _FIRST_INSTANCE, _FIRST_VARIABLE = 100, 1000000
 
 _servers: dict[Any, Server] = {}  # of this process, by cluster and task
+_servers_lock = threading.Lock()
 
 
 class CollectiveCommunication(enum.Enum):
@@ -75,12 +77,12 @@ class CollectiveExtended(MirroredExtended):
                 f"A worker must know which task of {cluster} it is: the resolver's task_type is {task_type!r} and its "
                 f"task_id {task_id!r}"
             )
-        if task_type not in (*_WORKERS, "evaluator"):
+        if task_type not in (*WORKER_JOBS, "evaluator"):
             raise ValueError(
-                f"Unrecognized task_type: {task_type!r}, valid task types are: {', '.join(_WORKERS)}, evaluator"
+                f"Unrecognized task_type: {task_type!r}, valid task types are: {', '.join(WORKER_JOBS)}, evaluator"
             )
-        if task_type in _WORKERS:  # an evaluator is alone
-            self._workers = [(job, i) for job in _WORKERS if job in cluster.jobs for i in cluster.task_indices(job)]
+        if task_type in WORKER_JOBS:  # an evaluator is alone
+            self._workers = worker_tasks(cluster)
             if (task_type, task_id) not in self._workers:
                 raise ValueError(f"There is no task {task_id} of the job {task_type!r} in {cluster}")
         worker = f"/job:{task_type}/task:{task_id}"
@@ -132,10 +134,11 @@ class CollectiveExtended(MirroredExtended):
         if self._is_alone:
             return ""
         place = (str(self._cluster.as_dict()), self._task_type, self._task_id)
-        if place not in _servers:
-            settings = self._update_config_proto(config_pb2.ConfigProto())
-            _servers[place] = Server(self._cluster, self._task_type, self._task_id, config=settings)
-        return str(_servers[place].target)
+        with _servers_lock:
+            if place not in _servers:
+                settings = self._update_config_proto(config_pb2.ConfigProto())
+                _servers[place] = Server(self._cluster, self._task_type, self._task_id, config=settings)
+            return str(_servers[place].target)
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         """A worker's sessions see its own task alone; it meets the others at the first of them."""

@@ -18,13 +18,13 @@ from tensorboard.compat.proto import config_pb2
 
 from tfexp.core.log import get_logger
 from tfexp.distribute.strategy import Strategy
+from tfexp.distribute.worker_tasks import WORKER_JOBS, worker_tasks
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.server import Server
 from tfexp.distributed.tf_config import parse_tf_config
 from tfexp.train.worker_context import entered
 
 _log = get_logger()
-_WORKERS = ("chief", "master", "worker")
 
 
 class CoordinatorMode:
@@ -58,7 +58,7 @@ class WorkerContext:
 
     @property
     def num_workers(self) -> int:
-        return sum(self.cluster_spec.num_tasks(job) for job in _WORKERS if job in self.cluster_spec.jobs)
+        return len(worker_tasks(self.cluster_spec))
 
     @property
     def distributed_mode(self) -> bool:
@@ -119,8 +119,10 @@ def run_distribute_coordinator(
             return worker_fn(strategy)
     client = _Client(worker_fn, strategy, eval_fn or worker_fn, eval_strategy, cluster, session_config, rpc_layer)
     if mode == CoordinatorMode.STANDALONE_CLIENT:
-        barrier = threading.Barrier(sum(cluster.num_tasks(job) for job in _WORKERS if job in cluster.jobs))
-        tasks = [(job, i) for job in (*_WORKERS, "evaluator") if job in cluster.jobs for i in cluster.task_indices(job)]
+        workers = worker_tasks(cluster)
+        evaluators = cluster.task_indices("evaluator") if "evaluator" in cluster.jobs else []
+        tasks = [*workers, *(("evaluator", number) for number in evaluators)]
+        barrier = threading.Barrier(len(workers))
         with ThreadPoolExecutor(len(tasks)) as threads:
             runs = [threads.submit(client.run_or_break, barrier, *task) for task in tasks]
         errors = [error for error in (run.exception() for run in runs) if error is not None]
@@ -157,7 +159,7 @@ class _Client:
         )
         _log.info("Starting standard TensorFlow server, target = %s", self.cluster.task_address(task_type, task_id))
         server = Server(self.cluster, task_type, task_id, protocol=self.rpc_layer, config=settings)
-        if task_type not in _WORKERS:
+        if task_type not in WORKER_JOBS:
             server.join()
         try:
             return self.run(task_type, task_id)

@@ -21,6 +21,7 @@ from tfexp.distribute.mirrored import InGraphExtended
 from tfexp.distribute.strategy import Strategy
 from tfexp.distribute.values import after_all
 from tfexp.distribute.variables import AggregatingVariable
+from tfexp.distribute.worker_tasks import worker_tasks
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.graph.replica_modes import ReplicaMode, entered
 from tfexp.graph.scopes import colocate_with as colocated
@@ -140,12 +141,10 @@ class ParameterServerExtended(CentralExtended):
             self._join(ClusterSpec(cluster_spec), task_type, task_id)
 
     def _input_context(self) -> InputContext:
-        workers = [job for job in ("chief", "master", "worker") if job in self._cluster.jobs]
-        number = {job: sum(self._cluster.num_tasks(earlier) for earlier in workers[:i]) for i, job in enumerate(workers)}
-        if self._task_type not in number:
+        workers, own = worker_tasks(self._cluster), (self._task_type or "", self._task_id or 0)
+        if own not in workers:
             return InputContext()
-        total = sum(self._cluster.num_tasks(job) for job in workers)
-        return InputContext(total, number[self._task_type] + (self._task_id or 0), self._num_replicas_in_sync)
+        return InputContext(len(workers), workers.index(own), self._num_replicas_in_sync)
 
     def _update_config_proto(self, config_proto: Any) -> Any:
         """A worker's sessions see its own task and the parameter servers: they need not wait for other workers."""

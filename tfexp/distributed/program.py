@@ -9,6 +9,7 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2, tens
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.text import as_str_any
 from tfexp.distributed.messages import Value, as_array
 from tfexp.distributed.session_graph import WireGraph, add_nodes
 from tfexp.graph.operation import Operation
@@ -163,8 +164,7 @@ def _key(op: Operation) -> str:
     attrs = op._attrs
 
     def text(name: str) -> str:
-        value = attrs[name]
-        return value.decode() if isinstance(value, bytes) else str(value)
+        return as_str_any(attrs[name])
 
     incarnation = int(attrs["send_device_incarnation"]) & 0xFFFFFFFFFFFFFFFF
     return f"{text('send_device')};{incarnation:016x};{text('recv_device')};{text('tensor_name')};0:0"

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.dependencies import no_op, with_dependencies
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
@@ -15,7 +15,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
 from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_equal, assert_less_equal, assert_non_negative, assert_positive
+from tfexp.ops.check_compare import assert_equal, assert_less_equal, assert_non_negative, assert_none_equal, assert_positive
 
 
 def checked_positive(validate_args: bool, value: Any, name: str, message: str | None = None) -> Any:
@@ -24,6 +24,14 @@ def checked_positive(validate_args: bool, value: Any, name: str, message: str | 
         return value
     tensor = convert_to_tensor(value)
     return with_dependencies([assert_positive(tensor, message=message)], tensor, name=name)
+
+
+def checked_regular(validate_args: bool, scale: Any, diag: Any) -> Any:
+    """`scale`, a triangular or diagonal one with that diagonal, which must not be singular where arguments are validated."""
+    if not validate_args:
+        return scale
+    message = "The scale is singular: its diagonal has a zero."
+    return with_dependencies([assert_none_equal(diag, constant(0, diag.dtype), message=message)], scale)
 
 
 def assert_integer_form(

@@ -9,9 +9,10 @@ import math
 from typing import Any
 
 from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.distributions.checks import checked_regular
 from tfexp.distributions.distribution import FULLY_REPARAMETERIZED, Distribution, keeps_arguments, same_floats
 from tfexp.distributions.kullback_leibler import RegisterKL
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -26,7 +27,7 @@ from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_equal, assert_none_equal
+from tfexp.ops.check_compare import assert_equal
 from tfexp.ops.diagonal import matrix_band_part, matrix_diag_part
 from tfexp.ops.elementwise_unary import sqrt, square
 from tfexp.ops.linalg import cholesky
@@ -157,15 +158,7 @@ def _diagonal(validate_args: bool, loc: Tensor | None, diag: Any, multiplier: An
     if diag is None:
         return _of_loc(loc, "scale_diag", multiplier)
     whole = diag if multiplier is None else diag + expand_dims(multiplier, -1)
-    return LinearOperatorDiag(_checked(validate_args, whole, whole), **hints)
-
-
-def _checked(validate_args: bool, scale: Any, diag: Any) -> Any:
-    """`scale`, which must not be singular where arguments are validated."""
-    if not validate_args:
-        return scale
-    message = "The scale is singular: its diagonal has a zero."
-    return with_dependencies([assert_none_equal(diag, constant(0, diag.dtype), message=message)], scale)
+    return LinearOperatorDiag(checked_regular(validate_args, whole, whole), **hints)
 
 
 class MultivariateNormalDiag(MultivariateNormal):
@@ -231,7 +224,7 @@ class MultivariateNormalTriL(MultivariateNormal):
                 scale = _of_loc(loc, "scale_tril")
             else:
                 tril = matrix_band_part(tril, -1, 0)
-                scale = LinearOperatorLowerTriangular(_checked(validate_args, tril, matrix_diag_part(tril)))
+                scale = LinearOperatorLowerTriangular(checked_regular(validate_args, tril, matrix_diag_part(tril)))
         super().__init__(loc, scale, validate_args, allow_nan_stats, self._arguments, scope)
 
 

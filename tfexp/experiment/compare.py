@@ -11,7 +11,7 @@ from typing import Any
 from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFiles
 
-__all__ = ["Compared", "compare", "environment_differences", "numbers_of", "parting_step"]
+__all__ = ["Compared", "compare", "environment_differences", "flat", "numbers_of", "parting_step"]
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def compare(
     With a `spread` (of runs that need not be equal), a metric may be off by this part of the way that it went over the
     evaluations `records`, and of what else there is only the data is compared.
     """
-    flat_before, flat_after = _flat(before), _flat(after)
+    flat_before, flat_after = flat(before), flat(after)
     found = []
     for name in {**flat_before, **flat_after}:
         tolerance = None
@@ -96,16 +96,17 @@ def environment_differences(before: dict[str, Any], after: dict[str, Any]) -> li
     A section that one of the manifests does not have, as a run of an earlier version's may not, is left out.
     """
     both = [name for name in _ENVIRONMENT if before.get(name) is not None and after.get(name) is not None]
-    old, new = (_flat({name: manifest[name] for name in both}) for manifest in (before, after))
+    old, new = (flat({name: manifest[name] for name in both}) for manifest in (before, after))
     names = [name for name in {**old, **new} if not name.startswith(_NOT_CODE)]
     return [(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)]
 
 
-def _flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """The leaves of nested dictionaries by dotted names."""
     found: dict[str, Any] = {}
     for name, value in tree.items():
         if isinstance(value, dict):
-            found |= _flat(value, f"{prefix}{name}.")
+            found |= flat(value, f"{prefix}{name}.")
         else:
             found[f"{prefix}{name}"] = value
     return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tfexp.experiment.history import Record
 
-__all__ = ["draw"]
+__all__ = ["draw", "spans_decades"]
 
 _TRAIN, _TEST = "#4269d0", "#ff725c"
 
@@ -27,7 +28,7 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
             values = [record[part][name] for record in records]
             axes.plot(steps, values, color=colour, linewidth=1.8, label=f"{part} {values[-1]:.4g}")
             axes.plot(steps[-1:], values[-1:], "o", color=colour, markersize=4)
-        if name == "loss" and _spans_decades([record[part][name] for record in records for part in ("train", "test")]):
+        if name == "loss" and spans_decades([record[part][name] for record in records for part in ("train", "test")]):
             axes.set_yscale("log")
         axes.set_xlabel("step")
         axes.set_title(name, fontsize=10, loc="left")
@@ -38,5 +39,6 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
     figure.savefig(path)
 
 
-def _spans_decades(values: list[float]) -> bool:
+def spans_decades(values: Sequence[float]) -> bool:
+    """Whether an axis for these values should be logarithmic."""
     return min(values) > 0 and max(values) / min(values) > 30

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from typing import Any
 
-__all__ = ["Progress", "Rows", "progress_for"]
+__all__ = ["Progress", "Rows", "clock", "progress_for"]
 
 
 class Progress(ABC):
@@ -55,7 +55,7 @@ class Bar(Progress):
         self._bar.start()
 
     def show(self, done: int, loss: float, speed: float, seconds_left: float, detail: str) -> None:
-        numbers = f"loss {loss:.4g}  {speed:,.0f} steps/s  {_clock(seconds_left)} left{_apart(detail)}"
+        numbers = f"loss {loss:.4g}  {speed:,.0f} steps/s  {clock(seconds_left)} left{_apart(detail)}"
         self._bar.update(self._task, completed=done, numbers=numbers, refresh=True)
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class Lines(Progress):
 
     def show(self, done: int, loss: float, speed: float, seconds_left: float, detail: str) -> None:
         print(
-            f"{self.title}: step {done}/{self.total}  loss {loss:.6g}  {speed:,.0f} steps/s  {_clock(seconds_left)} left"
+            f"{self.title}: step {done}/{self.total}  loss {loss:.6g}  {speed:,.0f} steps/s  {clock(seconds_left)} left"
             f"{_apart(detail)}",
             flush=True,
         )
@@ -127,7 +127,8 @@ def progress_for(title: str, start: int, total: int, stream: Any = None) -> Prog
     return (Bar if (stream or sys.stdout).isatty() else Lines)(title, start, total)
 
 
-def _clock(seconds: float) -> str:
+def clock(seconds: float) -> str:
+    """`1:02:03`, or `2:03` where there is no hour."""
     minutes, seconds = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"

@@ -27,6 +27,18 @@ from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
 
+@contextlib.contextmanager
+def in_context(context: ControlFlowContext | None) -> Iterator[None]:
+    """Build in that branch or loop; None: in none at all."""
+    graph = get_default_graph()
+    saved = graph._get_control_flow_context()
+    graph._set_control_flow_context(context)
+    try:
+        yield
+    finally:
+        graph._set_control_flow_context(saved)
+
+
 class ControlFlowContext:
     """What a node belongs to while it is built inside a branch or a loop body."""
 
@@ -49,15 +61,8 @@ class ControlFlowContext:
         """The innermost loop that this is in (itself, if it is one), or None."""
         return None if self._outer_context is None else self._outer_context.while_context()
 
-    @contextlib.contextmanager
-    def entered(self) -> Iterator[None]:
-        graph = get_default_graph()
-        saved = graph._get_control_flow_context()
-        graph._set_control_flow_context(self)
-        try:
-            yield
-        finally:
-            graph._set_control_flow_context(saved)
+    def entered(self) -> contextlib.AbstractContextManager[None]:
+        return in_context(self)
 
     def add_op(self, op: Operation) -> None:
         """Called for every node that is created in this context."""

@@ -15,7 +15,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
-from tfexp.graph.control_flow import CondContext, switch_ref_or_tensor
+from tfexp.graph.control_flow import CondContext, in_context, switch_ref_or_tensor
 from tfexp.graph.convert import constant
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.loop_nodes import (
@@ -34,18 +34,6 @@ from tfexp.graph.while_context import WhileContext, next_iteration
 
 # Zeros of so many elements and more are filled at run time, not written into the graph.
 _LARGE = 1000
-
-
-@contextlib.contextmanager
-def in_context(context: Any) -> Iterator[None]:
-    """Build in `context`; None: in none at all."""
-    graph = get_default_graph()
-    saved = graph._get_control_flow_context()
-    graph._set_control_flow_context(context)
-    try:
-        yield
-    finally:
-        graph._set_control_flow_context(saved)
 
 
 class LoopGradient:

@@ -7,9 +7,9 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
-from tfexp.graph.control_flow import CondContext, merge, switch_ref_or_tensor
+from tfexp.graph.control_flow import CondContext, in_context, merge, switch_ref_or_tensor
 from tfexp.graph.convert import IndexedSlices, constant
-from tfexp.graph.loop_gradients import filled_with_zeros, in_context
+from tfexp.graph.loop_gradients import filled_with_zeros
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor

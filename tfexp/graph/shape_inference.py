@@ -14,7 +14,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.op import Op, flatten_args, group_inputs
-from tfexp.core.shape import HandleShape, InputShape, TensorShape
+from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.handles import handle_dtype, handle_shape, note_elements
 from tfexp.graph.tensor import Tensor
@@ -79,7 +79,7 @@ def flatten_shapes(result: Any) -> list[Any]:
 def shape_text(shape: TensorShape) -> str:
     """`[2,?]`, or `?` for unknown rank: how TensorFlow's errors write shapes."""
     dims = shape.known_dims
-    return "?" if dims is None else "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
+    return "?" if dims is None else dims_text(dims)
 
 
 def _input_shape(tensor: Tensor) -> InputShape:

@@ -147,7 +147,7 @@ def _loop(
         TensorArray(
             kind,
             size=steps,
-            element_shape=TensorShape([known_batch]).concatenate(_size_shape(size)),
+            element_shape=TensorShape([known_batch]).concatenate(size_shape(size)),
             tensor_array_name=f"{prefix}output_{i}",
         )
         for i, (size, kind) in enumerate(zip(sizes, kinds, strict=True))
@@ -188,7 +188,8 @@ def _loop(
     return nest.pack_sequence_as(cell.output_size, outputs), final
 
 
-def _size_shape(size: Any) -> TensorShape:
+def size_shape(size: Any) -> TensorShape:
+    """The shape of a state or output of that size, for each example."""
     return TensorShape(size) if isinstance(size, (TensorShape, list, tuple)) else TensorShape([size])
 
 

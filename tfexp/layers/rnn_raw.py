@@ -10,7 +10,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import colocate_with
 from tfexp.graph.while_loop import while_loop
-from tfexp.layers.rnn_dynamic import read_where_used
+from tfexp.layers.rnn_dynamic import read_where_used, size_shape
 from tfexp.layers.rnn_state import joined_shape
 from tfexp.layers.rnn_wrappers import check_cell
 from tfexp.ops.array import shape
@@ -108,13 +108,9 @@ def _emitted(cell: Any, structure: Any, state: Any) -> tuple[Any, list[TensorSha
     if structure is None:
         sizes = nest.flatten(cell.output_size)
         kind = nest.flatten(state)[0].dtype.base_dtype
-        return cell.output_size, [_as_shape(size) for size in sizes], [kind] * len(sizes)
+        return cell.output_size, [size_shape(size) for size in sizes], [kind] * len(sizes)
     leaves = [convert_to_tensor(leaf) for leaf in nest.flatten(structure)]
     return structure, [leaf.get_shape() for leaf in leaves], [leaf.dtype.base_dtype for leaf in leaves]
-
-
-def _as_shape(size: Any) -> TensorShape:
-    return TensorShape(size) if isinstance(size, (TensorShape, list, tuple)) else TensorShape([size])
 
 
 def _unless(finished: Any, before: Any, after: Any) -> Any:

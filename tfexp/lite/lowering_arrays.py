@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.text import as_text
 from tfexp.formats.lite_model import type_of
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
@@ -149,8 +150,7 @@ def _(lowering: Lowering, node: Operation) -> None:
 @rule("MirrorPad")
 def _(lowering: Lowering, node: Operation) -> None:
     x, paddings = node.inputs
-    mode = node.get_attr("mode")
-    mode = mode.decode() if isinstance(mode, bytes) else mode
+    mode = as_text(node.get_attr("mode"))
     lowering.add("MIRROR_PAD", [lowering.name(x), integers(lowering, paddings)], node.outputs, mode=mode)
 
 

@@ -6,13 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.text import as_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.lite.lowering import Lowering, UnsupportedError, constant_name, dims_of, rule
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _zero_bias(lowering: Lowering, node: Operation, outputs: int) -> str:
@@ -21,9 +18,9 @@ def _zero_bias(lowering: Lowering, node: Operation, outputs: int) -> str:
 
 def _windows(node: Operation) -> dict[str, Any]:
     """The options of windows. UnsupportedError: channels first, steps over examples or channels, other paddings."""
-    padding, strides = _text(node.get_attr("padding")), node.get_attr("strides")
+    padding, strides = as_text(node.get_attr("padding")), node.get_attr("strides")
     if (
-        _text(node.get_attr("data_format")) != "NHWC"
+        as_text(node.get_attr("data_format")) != "NHWC"
         or padding not in ("SAME", "VALID")
         or (strides[0], strides[3]) != (1, 1)
     ):
@@ -144,7 +141,7 @@ def _(lowering: Lowering, node: Operation) -> None:
 
 @rule("BiasAdd", "BiasAddV1")
 def _(lowering: Lowering, node: Operation) -> None:
-    if node.type == "BiasAdd" and _text(node.get_attr("data_format")) != "NHWC":
+    if node.type == "BiasAdd" and as_text(node.get_attr("data_format")) != "NHWC":
         raise UnsupportedError
     lowering.add("ADD", [lowering.name(one) for one in node.inputs], node.outputs, activation="NONE")
 
@@ -152,7 +149,7 @@ def _(lowering: Lowering, node: Operation) -> None:
 @rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def _(lowering: Lowering, node: Operation) -> None:
     """A factor and a term for each channel, from statistics that are constants."""
-    if node.get_attr("is_training") or _text(node.get_attr("data_format")) != "NHWC":
+    if node.get_attr("is_training") or as_text(node.get_attr("data_format")) != "NHWC":
         raise UnsupportedError
     scale, offset, mean, variance = (lowering.constant(one).astype(np.float64) for one in node.inputs[1:5])
     factor = scale / np.sqrt(variance + node.get_attr("epsilon"))

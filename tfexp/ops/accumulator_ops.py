@@ -9,9 +9,9 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.ops.accumulator_resource import Accumulator, DenseAccumulator, SparseAccumulator
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.handle_ops import Twins, shared_or_own
 from tfexp.ops.shape_rules import with_rank
 

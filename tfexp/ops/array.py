@@ -8,7 +8,7 @@ The other array ops: `array_identity` (constants, placeholders, identities), `ar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
@@ -29,11 +29,6 @@ from tfexp.ops.shape_rules import fixed_dims, with_rank_at_most
 from tfexp.ops.shared_copy import copy_into
 
 Array = np.ndarray
-
-
-def dims_text(dims: Iterable[int | None]) -> str:
-    """`[2,?]`: how TensorFlow's errors write a shape."""
-    return "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
 
 
 def require_scalar(name: str, value: Any) -> None:
@@ -49,6 +44,15 @@ def element_array(value: Any) -> Any:
         scalar[()] = value
         return scalar
     return value
+
+
+def variant_array(value: Any) -> Array:
+    """`value`, in an array of no dimensions if it is what a variant holds."""
+    if isinstance(value, np.ndarray):
+        return value
+    array: Array = np.empty((), object)
+    array[()] = value
+    return array
 
 
 def same_shape(x: InputShape) -> TensorShape:

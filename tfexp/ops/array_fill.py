@@ -11,13 +11,13 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, rank, require_scalar, reshape, same_shape, shape, shape_internal
+from tfexp.ops.array import Array, rank, require_scalar, reshape, same_shape, shape, shape_internal
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 from tfexp.ops.tensor_list_value import TensorList
 

@@ -10,13 +10,13 @@ import numpy as np
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, element_array, expand_dims, rank, reshape, shape, size, squeeze
+from tfexp.ops.array import Array, element_array, expand_dims, rank, reshape, shape, size, squeeze
 from tfexp.ops.array_fill import broadcast_to, ones, zeros, zeros_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import identity

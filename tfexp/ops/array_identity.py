@@ -12,13 +12,13 @@ from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, same_shape
+from tfexp.ops.array import Array, same_shape
 
 
 def _pass_through(node: BindRequest) -> Call:

@@ -12,14 +12,14 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.loop_nodes import output_context
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, element_array, expand_dims, rank, shape, shape_n, squeeze
+from tfexp.ops.array import Array, element_array, expand_dims, rank, shape, shape_n, squeeze
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_identity import identity
 from tfexp.ops.shape_rules import fixed_dims, merged, with_rank

@@ -10,14 +10,14 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.core.workers import scratch
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape, squeeze
+from tfexp.ops.array import Array, expand_dims, reshape, shape, squeeze
 from tfexp.ops.array_fill import range_op, zeros, zeros_like
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat

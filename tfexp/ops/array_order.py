@@ -12,12 +12,12 @@ from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, rank
+from tfexp.ops.array import Array, rank
 from tfexp.ops.array_fill import range_op
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 

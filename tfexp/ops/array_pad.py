@@ -10,12 +10,12 @@ import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, rank, reshape, shape
+from tfexp.ops.array import Array, rank, reshape, shape
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_slice import slice
 from tfexp.ops.shape_rules import fixed_dims, with_rank

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, require_scalar, reshape, shape
+from tfexp.ops.array import Array, expand_dims, require_scalar, reshape, shape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd

@@ -10,7 +10,7 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -25,7 +25,6 @@ from tfexp.ops.cast import cast_op
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.reduce import reduce_max, reduce_prod, reduce_sum
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.string_arrays import listed
 
 unravel_index_op = define_op(
     "UnravelIndex(indices: Tidx, dims: Tidx) -> (output: Tidx) {Tidx: type in [int32,int64] = int32}"
@@ -49,7 +48,7 @@ def _(ctx: Any, indices: Array, dims: Array) -> Array:
         shown = str(indices.shape).replace(" ", "").strip("()")
         raise InvalidArgumentError(None, None, f'The indices can only be scalar or vector, got "[{shown}]"')
     if np.ndim(dims) != 1:
-        raise InvalidArgumentError(None, None, f"The indices can only be 1-D, got {listed(np.shape(dims))}")
+        raise InvalidArgumentError(None, None, f"The indices can only be 1-D, got {dims_text(np.shape(dims))}")
     if (dims == 0).any():
         where = int(np.argmax(dims == 0))
         raise InvalidArgumentError(

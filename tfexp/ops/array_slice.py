@@ -10,11 +10,11 @@ import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, element_array, rank, reshape, shape
+from tfexp.ops.array import Array, element_array, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.shape_rules import with_rank

@@ -8,11 +8,11 @@ import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import Dimension, InputShape, TensorShape
+from tfexp.core.shape import Dimension, InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.array_join import concat
 from tfexp.ops.shape_rules import with_rank
 

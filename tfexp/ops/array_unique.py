@@ -9,8 +9,8 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.array import Array, dims_text
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
 _DENSE = 8

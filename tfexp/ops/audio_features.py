@@ -13,8 +13,8 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.array import Array, dims_text
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
 _LOWEST_ENERGY = 1e-12  # of a band, before its logarithm

@@ -14,13 +14,13 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import batch_norm_kernels as kernels
-from tfexp.ops.array import Array, dims_text, reshape, size
+from tfexp.ops.array import Array, reshape, size
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_order import transpose
 from tfexp.ops.batch_norm_kernels import Passes

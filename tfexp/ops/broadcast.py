@@ -13,7 +13,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, reduce
 from tfexp.ops.shape_rules import with_rank
@@ -30,16 +30,12 @@ def _(s0: InputShape, s1: InputShape) -> list[TensorShape]:
     return [TensorShape([None]), TensorShape([None])]
 
 
-def _text(dims: Sequence[int]) -> str:
-    return "[" + ",".join(map(str, dims)) + "]"
-
-
 @broadcast_gradient_args.kernel("CPU")
 def _(ctx: Any, s0: np.ndarray, s1: np.ndarray) -> list[np.ndarray]:
     x, y = s0.tolist(), s1.tolist()
     axes = ([], []) if x == y else reduction_axes(x, y, repeat_ones=True)
     if axes is None:
-        raise InvalidArgumentError(None, None, f"Incompatible shapes: {_text(x)} vs. {_text(y)}")
+        raise InvalidArgumentError(None, None, f"Incompatible shapes: {dims_text(x)} vs. {dims_text(y)}")
     return [np.array(a, dtype=s0.dtype) for a in axes]
 
 
@@ -61,7 +57,7 @@ def _(ctx: Any, s0: np.ndarray, s1: np.ndarray) -> np.ndarray:
         return np.array(np.broadcast_shapes(tuple(s0.tolist()), tuple(s1.tolist())), dtype=s0.dtype)
     except ValueError:
         raise InvalidArgumentError(
-            None, None, f"Incompatible shapes: {_text(s0.tolist())} vs. {_text(s1.tolist())}"
+            None, None, f"Incompatible shapes: {dims_text(s0.tolist())} vs. {dims_text(s1.tolist())}"
         ) from None
 
 

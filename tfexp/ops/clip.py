@@ -50,8 +50,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
     The limits are scalars or broadcast to the shape of `t`; ValueError when they would enlarge it.
     """
-    with name_scope(name, "clip_by_value", [_values_of(t), clip_value_min, clip_value_max]) as scope:
-        values = convert_to_tensor(_values_of(t), name="t")
+    with name_scope(name, "clip_by_value", [values_of(t), clip_value_min, clip_value_max]) as scope:
+        values = convert_to_tensor(values_of(t), name="t")
         below = elementwise_binary.minimum(values, clip_value_max)
         values.shape.assert_is_compatible_with(below.shape)
         clipped = elementwise_binary.maximum(below, clip_value_min, name=scope)
@@ -61,8 +61,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """`t` scaled down to L2 norm `clip_norm` (over `axes`) where its norm is greater. `tf.clip_by_norm`."""
-    with name_scope(name, "clip_by_norm", [_values_of(t), clip_norm]) as scope:
-        values = convert_to_tensor(_values_of(t), name="t")
+    with name_scope(name, "clip_by_norm", [values_of(t), clip_norm]) as scope:
+        values = convert_to_tensor(values_of(t), name="t")
         # A zero norm would have the gradient 0 * inf: take the root of 1 there instead, and of nothing else.
         sum_of_squares = reduce.reduce_sum(values * values, axes, keepdims=True)
         positive = sum_of_squares > 0
@@ -92,7 +92,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
     """The L2 norm of all tensors (IndexedSlices; None is left out) of a list together. `tf.global_norm`."""
     t_list = _checked_list(t_list)
     with name_scope(name, "global_norm", [t for t in t_list if t is not None]):
-        values = [None if t is None else convert_to_tensor(_values_of(t), name=f"t_{i}") for i, t in enumerate(t_list)]
+        values = [None if t is None else convert_to_tensor(values_of(t), name=f"t_{i}") for i, t in enumerate(t_list)]
         halves = []
         for value in values:
             if value is not None:
@@ -115,7 +115,7 @@ def clip_by_global_norm(
     with name_scope(name, "clip_by_global_norm", [*(t for t in t_list if t is not None), clip_norm]) as scope:
         finite = clip_norm * elementwise_binary.minimum(1.0 / use_norm, constant(1.0, dtype=use_norm.dtype) / clip_norm)
         scale = finite + (use_norm - use_norm)
-        values = [None if t is None else convert_to_tensor(_values_of(t), name=f"t_{i}") for i, t in enumerate(t_list)]
+        values = [None if t is None else convert_to_tensor(values_of(t), name=f"t_{i}") for i, t in enumerate(t_list)]
         clipped: list[Any] = []
         for i, (t, value) in enumerate(zip(t_list, values, strict=True)):
             if value is None:
@@ -132,7 +132,7 @@ def _checked_list(t_list: Any) -> Sequence[Any]:
     return list(t_list)
 
 
-def _values_of(t: Any) -> Any:
+def values_of(t: Any) -> Any:
     return t.values if isinstance(t, IndexedSlices) else t
 
 

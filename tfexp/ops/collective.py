@@ -21,7 +21,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
 from tfexp.core.kernel import Group
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.waiting import Waiting, in_turn
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -50,7 +50,7 @@ class _About:
 
 
 def _about(kind: str, dtype: Any, shape: Sequence[int | None], is_source: bool = False) -> _About:
-    return _About(kind, np.dtype(dtype).name, f"[{','.join(map(str, shape))}]", is_source)
+    return _About(kind, np.dtype(dtype).name, dims_text(shape), is_source)
 
 
 def _together(ctx: Any, size: int, key: int, instance: int, about: _About, work: Callable[[Group, str], _Work]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.core.shape import TensorShape, broadcast_shapes, dims_text
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import broadcasting, same_shapes
 
@@ -41,10 +41,6 @@ equal_op = define_op("Equal(x: T, y: T) -> (z: bool) {T: type; incompatible_shap
 not_equal_op = define_op("NotEqual(x: T, y: T) -> (z: bool) {T: type; incompatible_shape_error: bool = true} #commutative")
 
 
-def _text(x: np.ndarray) -> str:
-    return "[" + ",".join(map(str, np.shape(x))) + "]"
-
-
 def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
     """With `incompatible_shape_error=false`, shapes that cannot broadcast give one scalar instead of an error."""
 
@@ -66,7 +62,9 @@ def _define_equality(op: Op, function: Any, when_incompatible: bool) -> None:
         except ValueError:
             if not incompatible_shape_error:
                 return np.asarray(when_incompatible)
-            raise InvalidArgumentError(None, None, f"Incompatible shapes: {_text(x)} vs. {_text(y)}") from None
+            raise InvalidArgumentError(
+                None, None, f"Incompatible shapes: {dims_text(np.shape(x))} vs. {dims_text(np.shape(y))}"
+            ) from None
         result: np.ndarray = function(x, y)
         return result
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import conv_kernels, windows_xla
-from tfexp.ops.array import Array, dims_text, shape, shape_n
+from tfexp.ops.array import Array, shape, shape_n
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import (
     Windows,

@@ -7,11 +7,11 @@ from typing import Any
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import depthwise_kernels
-from tfexp.ops.array import Array, dims_text, shape
+from tfexp.ops.array import Array, shape
 from tfexp.ops.conv import is_float32, same_attrs, shapes_known
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.windows import (

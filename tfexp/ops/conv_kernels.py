@@ -12,6 +12,7 @@ y: [batch, *windows, out depth]. Half and bfloat16 are computed in float32.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from tfexp.core.workers import scratch, threads
 from tfexp.ops import conv_rows
 from tfexp.ops.array import Array
-from tfexp.ops.image_blocks import blocks_of, row_bytes_of, rows_in_block, run_blocks, size_of, wide, window_matrix
+from tfexp.ops.image_blocks import blocks_of, row_bytes_of, rows_in_block, run_blocks, wide, window_matrix
 from tfexp.ops.windows import Windows
 
 _MAX_COPY_RATIO = 4  # how much more may be copied for one product than is added up after many
@@ -82,7 +83,7 @@ def convolve(x: Array, filters: Array, lay: Windows, out: Array | None = None) -
                 else:
                     rows.reshape(len(rows), groups, -1)[...] = np.matmul(columns, weights).transpose(1, 0, 2)
 
-        run_blocks(work, len(blocks), size_of(shape) * weights.shape[-2])
+        run_blocks(work, len(blocks), math.prod(shape) * weights.shape[-2])
     if target is not result:
         result[...] = target
     return result
@@ -102,7 +103,7 @@ def filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ...], lay: W
         return conv_rows.filter_gradient(x, grad, filter_shape, lay, dtype).astype(x.dtype, copy=False)
     blocks = blocks_of(x.shape[0], lay.outputs[0], row_bytes_of(lay, depth, dtype))
     per_group = out_depth // groups
-    taps = size_of(filter_shape[:-1])
+    taps = math.prod(filter_shape[:-1])
     sums = np.zeros((threads(), taps, out_depth) if groups == 1 else (threads(), groups, taps, per_group), dtype)
 
     def work(part: int, start: int, stop: int) -> None:
@@ -134,7 +135,7 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
         result[...] = 0
         return result
     group_depth = filters.shape[-2]
-    groups, taps = depth // group_depth, size_of(lay.sizes)
+    groups, taps = depth // group_depth, math.prod(lay.sizes)
     weights = filters.astype(dtype, copy=False).reshape(taps, group_depth, groups, out_depth // groups)
     offsets = list(np.ndindex(*lay.sizes))
     if lay.is_pointwise and groups == 1:
@@ -154,8 +155,8 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
         return convolve(grad, around, turned, result)
     # One product for each group and offset: [groups, offsets, out depth of a group, depth of a group].
     weights = np.ascontiguousarray(weights.transpose(2, 0, 3, 1))
-    images = blocks_of(batch, 1, size_of(lay.outputs) * taps * depth * dtype.itemsize)
-    row_bytes = size_of(lay.outputs[1:]) * taps * depth * dtype.itemsize
+    images = blocks_of(batch, 1, math.prod(lay.outputs) * taps * depth * dtype.itemsize)
+    row_bytes = math.prod(lay.outputs[1:]) * taps * depth * dtype.itemsize
     direct = not lay.is_padded and result.dtype == dtype
 
     def work(part: int, start: int, stop: int) -> None:

@@ -11,6 +11,7 @@ Arrays as in `conv_kernels`; filters are in the dtype to compute in.
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from tfexp.core.workers import scratch, threads
 from tfexp.ops.array import Array
-from tfexp.ops.image_blocks import Block, blocks_of, padded_rows, row_bytes_of, run_blocks, size_of, window_matrix
+from tfexp.ops.image_blocks import Block, blocks_of, padded_rows, row_bytes_of, run_blocks, window_matrix
 from tfexp.ops.windows import Windows
 
 _MIN_INNER = 64  # elements of a window's row: below, products of single rows are inefficient
@@ -27,7 +28,7 @@ _MIN_DEPTH = 16  # channels: adding up shorter pieces costs more than copying do
 
 def fit(lay: Windows, depth: int, groups: int) -> bool:
     """Whether `convolve` and `filter_gradient` can be used here, and are likely to gain something."""
-    return groups == 1 and lay.strides[0] == 1 < lay.sizes[0] and size_of(lay.sizes[1:]) * depth >= _MIN_INNER
+    return groups == 1 and lay.strides[0] == 1 < lay.sizes[0] and math.prod(lay.sizes[1:]) * depth >= _MIN_INNER
 
 
 def fit_backward(lay: Windows, depth: int, groups: int) -> bool:
@@ -37,7 +38,7 @@ def fit_backward(lay: Windows, depth: int, groups: int) -> bool:
     return (
         groups == 1
         and lay.strides[0] == 1
-        and size_of(lay.sizes) > 1
+        and math.prod(lay.sizes) > 1
         and depth >= _MIN_DEPTH
         and lay.before[0] <= reach
         and not lacks_rows
@@ -58,12 +59,12 @@ def _row_matrix(x: Array, lay: Windows, block: Block, dtype: np.dtype[Any]) -> A
     )
     matrix = scratch("columns", shape, dtype)
     matrix[...] = as_strided(source, shape, strides, writeable=False)
-    return matrix.reshape(rows, -1, size_of(lay.sizes[1:]) * depth)
+    return matrix.reshape(rows, -1, math.prod(lay.sizes[1:]) * depth)
 
 
 def _row_blocks(batch: int, lay: Windows, depth: int, out_depth: int, dtype: np.dtype[Any]) -> list[Block]:
-    inner = size_of(lay.sizes[1:]) * depth + 2 * out_depth
-    return blocks_of(batch, lay.outputs[0], size_of(lay.outputs[1:]) * inner * dtype.itemsize)
+    inner = math.prod(lay.sizes[1:]) * depth + 2 * out_depth
+    return blocks_of(batch, lay.outputs[0], math.prod(lay.outputs[1:]) * inner * dtype.itemsize)
 
 
 def convolve(x: Array, filters: Array, lay: Windows, out: Array) -> None:
@@ -89,13 +90,13 @@ def convolve(x: Array, filters: Array, lay: Windows, out: Array) -> None:
             target = out[block.first : block.last, block.top : block.bottom].swapaxes(0, 1)
             np.add(total.reshape(shape), added.reshape(shape), target, casting="same_kind")
 
-    run_blocks(work, len(blocks), out.size * size_of(filters.shape[:-1]))
+    run_blocks(work, len(blocks), out.size * math.prod(filters.shape[:-1]))
 
 
 def filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ...], lay: Windows, dtype: np.dtype[Any]) -> Array:
     out_depth = filter_shape[-1]
     blocks = _row_blocks(x.shape[0], lay, x.shape[-1], out_depth, dtype)
-    sums = np.zeros((threads(), lay.sizes[0], size_of(filter_shape[1:-1]), out_depth), dtype)
+    sums = np.zeros((threads(), lay.sizes[0], math.prod(filter_shape[1:-1]), out_depth), dtype)
 
     def work(part: int, start: int, stop: int) -> None:
         added = np.empty(sums.shape[2:], dtype)
@@ -111,7 +112,7 @@ def filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ...], lay: W
                 np.matmul(rows.T, flat, out=added)
                 np.add(total, added, total)
 
-    parts = run_blocks(work, len(blocks), grad.size * size_of(filter_shape[:-1]))
+    parts = run_blocks(work, len(blocks), grad.size * math.prod(filter_shape[:-1]))
     return np.add.reduce(sums[:parts], 0).reshape(filter_shape)
 
 
@@ -122,7 +123,7 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, out: Array) -> Non
     # [offset in the first dimension, from the last; out depth] x [offset in the others; depth]
     weights = filters.reshape(lay.sizes[0], len(offsets), depth, out_depth)[::-1].transpose(0, 3, 1, 2)
     weights = np.ascontiguousarray(weights).reshape(lay.sizes[0] * out_depth, -1)
-    row_bytes = row_bytes_of(rows, out_depth, dtype) + size_of(lay.outputs[1:]) * weights.shape[1] * dtype.itemsize
+    row_bytes = row_bytes_of(rows, out_depth, dtype) + math.prod(lay.outputs[1:]) * weights.shape[1] * dtype.itemsize
     blocks = blocks_of(grad.shape[0], rows.outputs[0], row_bytes)
 
     def work(part: int, start: int, stop: int) -> None:
@@ -140,7 +141,7 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, out: Array) -> Non
             if total is not target:
                 target[...] = total
 
-    run_blocks(work, len(blocks), grad.size * size_of(filters.shape[:-1]))
+    run_blocks(work, len(blocks), grad.size * math.prod(filters.shape[:-1]))
 
 
 def _rows_of_gradient(lay: Windows) -> Windows:

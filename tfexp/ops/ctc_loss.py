@@ -13,13 +13,12 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, expand_dims
 from tfexp.ops.array_identity import prevent_gradient_op
 from tfexp.ops.shape_rules import merged_dims, with_rank
-from tfexp.ops.string_arrays import listed
 
 ctc_loss_op = define_op(
     "CTCLoss(inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32) -> (loss: T, gradient: T) "
@@ -60,7 +59,7 @@ def _(
     if len(labels_indices) != len(labels_values):
         raise _refuse(
             "labels_indices and labels_values must contain the same number of rows, but saw shapes: "
-            f"{listed(labels_indices.shape)} vs. {listed(labels_values.shape)}"
+            f"{dims_text(labels_indices.shape)} vs. {dims_text(labels_values.shape)}"
         )
     if (sequence_length > time).any():
         raise _refuse(f"sequence_length({int(np.argmax(sequence_length > time))}) <= {time}")

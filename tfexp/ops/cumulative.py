@@ -9,13 +9,12 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_mask, comparison, elementwise_division
-from tfexp.ops.array import dims_text
 from tfexp.ops.elementwise_unary import exp, log
 
 cumsum_op = define_op(

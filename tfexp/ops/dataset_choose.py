@@ -97,11 +97,22 @@ def repeated(dataset: Dataset, number: int) -> Dataset:
     return FromRecipe(lambda source: _Repeat(source, number), dataset, cardinality=max(counted, UNKNOWN))
 
 
-class _Take(Chain):
+class _Counted(Chain):
+    """Counts down the elements of the source, from `count`; below 0, all of them."""
+
     def __init__(self, source: DatasetIterator, count: int):
         super().__init__(source)
         self._left = count
 
+    def save(self) -> State:
+        return {"left": self._left, "source": self.source.save()}
+
+    def restore(self, state: State) -> None:
+        self._left = state["left"]
+        self.source.restore(state["source"])
+
+
+class _Take(_Counted):
     def next(self) -> Element | None:
         if self._left == 0:
             return None
@@ -116,13 +127,6 @@ class _Take(Chain):
             self._left -= len(found[0])
         return found
 
-    def save(self) -> State:
-        return {"left": self._left, "source": self.source.save()}
-
-    def restore(self, state: State) -> None:
-        self._left = state["left"]
-        self.source.restore(state["source"])
-
 
 @take_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
@@ -133,11 +137,7 @@ def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
     return FromRecipe(lambda source: _Take(source.iterator(), number), dataset, cardinality=counted)
 
 
-class _Skip(Chain):
-    def __init__(self, source: DatasetIterator, count: int):
-        super().__init__(source)
-        self._left = count
-
+class _Skip(_Counted):
     def _skip(self) -> bool:
         """Pass over what is to be skipped; whether anything is left."""
         while self._left != 0:
@@ -156,13 +156,6 @@ class _Skip(Chain):
 
     def block(self, count: int) -> list[np.ndarray] | None:
         return self.source.block(count) if self._left == 0 or self._skip() else None
-
-    def save(self) -> State:
-        return {"left": self._left, "source": self.source.save()}
-
-    def restore(self, state: State) -> None:
-        self._left = state["left"]
-        self.source.restore(state["source"])
 
 
 @skip_dataset.kernel("CPU")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.ops.array import dims_text
+from tfexp.core.shape import dims_text
 from tfexp.ops.dataset import Dataset, as_count, define_dataset
 from tfexp.ops.dataset_batch import batches
 from tfexp.ops.dataset_map import MAP, parallel_map

@@ -8,7 +8,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, InvalidArgumentError
-from tfexp.ops.array import dims_text
+from tfexp.core.shape import dims_text
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, as_count, define_dataset
 from tfexp.ops.sparse_batches import Parts
 from tfexp.ops.sparse_serial import store

@@ -15,12 +15,12 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import DataLossError, InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.protos.example import Example
 from tfexp.formats.tensor import array_to_wire, make_ndarray, make_tensor_proto
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving, with_rank
-from tfexp.ops.string_arrays import attr_bytes, listed, string_array, texts_of
+from tfexp.ops.string_arrays import attr_bytes, string_array, texts_of
 
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
 
@@ -191,7 +191,7 @@ def _(serialized: TensorShape) -> TensorShape:
 def _(ctx: Any, serialized: Any, *, out_type: DType) -> Any:
     array = np.asarray(serialized, object)
     if array.ndim:
-        raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: {listed(array.shape)}")
+        raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: {dims_text(array.shape)}")
     text = array.item()
     proto = TensorProto()
     try:

@@ -10,12 +10,14 @@ is laid out along it. Blocks of images stay in cache and are shared out to the i
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from tfexp.core.workers import scratch, threads
 from tfexp.ops.array import Array
-from tfexp.ops.image_blocks import Block, blocks_of, padded_rows, run_blocks, size_of, wide
+from tfexp.ops.image_blocks import Block, blocks_of, padded_rows, run_blocks, wide
 from tfexp.ops.windows import Windows
 
 
@@ -46,7 +48,7 @@ def _multiply_add(x: Array, filters: Array, lay: Windows, copies: int, result: A
             if sums is not target:
                 target[...] = sums
 
-    run_blocks(work, len(blocks), result.size * size_of(lay.sizes))
+    run_blocks(work, len(blocks), result.size * math.prod(lay.sizes))
 
 
 def depthwise_filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ...], lay: Windows) -> Array:
@@ -69,7 +71,7 @@ def depthwise_filter_gradient(x: Array, grad: Array, filter_shape: tuple[int, ..
                     np.einsum("hjwc,hwc->jc", image[:, number], gradient, out=added)
                     np.add(total, added, total)
 
-    parts = run_blocks(work, len(blocks), grad.size * size_of(lay.sizes))
+    parts = run_blocks(work, len(blocks), grad.size * math.prod(lay.sizes))
     total = np.add.reduce(sums[:parts], 0).reshape(*lay.sizes, -1, depth * multiplier).sum(-2)
     return total.reshape(filter_shape).astype(x.dtype, copy=False)
 
@@ -111,7 +113,7 @@ def _spread(grad: Array, weights: Array, lay: Windows, copies: int, result: Arra
                 np.add(target, product, target)
             _add_copies(total[(slice(None), *inside)], copies, result[block.first : block.last])
 
-    run_blocks(work, len(blocks), grad.size * size_of(lay.sizes))
+    run_blocks(work, len(blocks), grad.size * math.prod(lay.sizes))
 
 
 def _add_copies(values: Array, copies: int, out: Array) -> None:

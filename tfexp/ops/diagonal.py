@@ -14,13 +14,13 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
-from tfexp.ops.array import dims_text, require_scalar
+from tfexp.ops.array import require_scalar
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.file_errors import file_error
 from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
@@ -22,8 +22,9 @@ def _path(value: Any) -> str:
 
 def _one(array: Array, name: str) -> Any:
     if array.ndim:
-        shape = ",".join(map(str, array.shape))
-        raise InvalidArgumentError(None, None, f"Input {name} tensor must be scalar, but had shape: [{shape}]")
+        raise InvalidArgumentError(
+            None, None, f"Input {name} tensor must be scalar, but had shape: {dims_text(array.shape)}"
+        )
     return array.item()
 
 

@@ -8,6 +8,7 @@ TensorFlow reads an attribute that they do not have, and counts wrongly.)
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,13 +74,6 @@ def _counts(*op_types: str) -> Callable[[Flops], Flops]:
     return register
 
 
-def _size(shape: Shape) -> int:
-    size = 1
-    for dim in shape:
-        size *= dim
-    return size
-
-
 # --- one or a few operations for each element ----------------------------------------------------------------------------
 
 _EACH_ELEMENT = {
@@ -92,7 +86,7 @@ _EACH_ELEMENT = {
 
 
 def _for_each_element(count: int) -> Flops:
-    return lambda node: count * _size(node.output())
+    return lambda node: count * math.prod(node.output())
 
 
 for _count, _op_types in _EACH_ELEMENT.items():
@@ -101,7 +95,7 @@ for _count, _op_types in _EACH_ELEMENT.items():
 
 @_counts("AddN")
 def _(node: KnownShapes) -> int:
-    return (len(node.inputs) - 1) * _size(node.input(0))
+    return (len(node.inputs) - 1) * math.prod(node.input(0))
 
 
 # --- reductions: each element but one of every result is added to another, or compared with it -----------------------------
@@ -109,17 +103,17 @@ def _(node: KnownShapes) -> int:
 
 @_counts("ArgMax", "ArgMin", "BiasAddGrad", "Sum")
 def _(node: KnownShapes) -> int:
-    return _size(node.input(0)) - _size(node.output())
+    return math.prod(node.input(0)) - math.prod(node.output())
 
 
 @_counts("Mean")
 def _(node: KnownShapes) -> int:
-    return _size(node.input(0))  # as a sum, and a division for each result
+    return math.prod(node.input(0))  # as a sum, and a division for each result
 
 
 @_counts("L2Loss")
 def _(node: KnownShapes) -> int:
-    return 3 * _size(node.input(0)) - 1
+    return 3 * math.prod(node.input(0)) - 1
 
 
 # --- products of matrices ------------------------------------------------------------------------------------------------
@@ -127,7 +121,7 @@ def _(node: KnownShapes) -> int:
 
 def _products(node: KnownShapes, first_transposed: bool, second_transposed: bool) -> int:
     summed = node.shared_dim((0, -2 if first_transposed else -1), (1, -1 if second_transposed else -2))
-    return 2 * summed * _size(node.output())
+    return 2 * summed * math.prod(node.output())
 
 
 @_counts("MatMul")
@@ -145,18 +139,18 @@ def _(node: KnownShapes) -> int:
 
 @_counts("Conv2D", "Conv3D")
 def _(node: KnownShapes) -> int:
-    return 2 * _size(node.input(1)[:-1]) * _size(node.output())
+    return 2 * math.prod(node.input(1)[:-1]) * math.prod(node.output())
 
 
 @_counts("DepthwiseConv2dNative", "Dilation2D")
 def _(node: KnownShapes) -> int:
     height, width = node.input(1)[:2]
-    return 2 * height * width * _size(node.output())
+    return 2 * height * width * math.prod(node.output())
 
 
 def _backwards(node: KnownShapes, image: Shape, kernel: Shape) -> int:
     height, width, _, made = kernel
-    return 2 * height * width * made * _size(image) // _size(node.op.attrs["strides"])
+    return 2 * height * width * made * math.prod(image) // math.prod(node.op.attrs["strides"])
 
 
 @_counts("Conv2DBackpropInput")
@@ -173,19 +167,19 @@ def _(node: KnownShapes) -> int:
 
 
 def _window(node: KnownShapes) -> int:
-    return _size(node.op.attrs["ksize"])
+    return math.prod(node.op.attrs["ksize"])
 
 
 @_counts("AvgPool", "MaxPool")
 def _(node: KnownShapes) -> int:
-    return _window(node) * _size(node.output())
+    return _window(node) * math.prod(node.output())
 
 
 @_counts("AvgPoolGrad")
 def _(node: KnownShapes) -> int:
-    return 2 * _window(node) * _size(node.input(1))
+    return 2 * _window(node) * math.prod(node.input(1))
 
 
 @_counts("MaxPoolGrad")
 def _(node: KnownShapes) -> int:
-    return (_window(node) + 1) * _size(node.input(1))
+    return (_window(node) + 1) * math.prod(node.input(1))

@@ -8,9 +8,9 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import merged, with_rank
 
 gather_tree_op = define_op(

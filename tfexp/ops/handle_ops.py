@@ -12,6 +12,7 @@ from typing import Any
 
 from tfexp.core.op import Op, Rule, define_op
 from tfexp.core.shape import TensorShape
+from tfexp.core.text import as_text
 
 _numbers = itertools.count()
 
@@ -81,13 +82,9 @@ def define_handle(name: str, output: str, before: str = "", after: str = "", new
 def shared_or_own(ctx: Any, kind: str, container: Any, shared_name: Any, make: Callable[[str], Any]) -> Any:
     """The container's thing of that kind and shared name; without a shared name, the node's own in its session."""
     if shared_name:
-        name = _text(shared_name)
-        return ctx.resource(_text(container), name, lambda: make(name), kind)
+        name = as_text(shared_name)
+        return ctx.resource(as_text(container), name, lambda: make(name), kind)
     state = ctx.node_state
     if kind not in state:
         state.setdefault(kind, make(f"_{next(_numbers)}_{ctx.node_name}"))
     return state[kind]
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value

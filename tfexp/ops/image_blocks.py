@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,7 +95,7 @@ def window_matrix(x: Array, lay: Windows, block: Block, groups: int, dtype: np.d
     out_strides = (source.strides[0], *(s * n for s, n in zip(steps, lay.strides, strict=True)))
     window_strides = tuple(s * d for s, d in zip(steps, lay.dilations, strict=True))
     channel = source.strides[-1]
-    count, taps = size_of(outs), size_of(lay.sizes)
+    count, taps = math.prod(outs), math.prod(lay.sizes)
     if groups > 1:
         shape = (groups, *outs, *lay.sizes, depth // groups)
         strides = (channel * (depth // groups), *out_strides, *window_strides, channel)
@@ -113,13 +114,6 @@ def window_matrix(x: Array, lay: Windows, block: Block, groups: int, dtype: np.d
     return matrix.reshape(count, taps * depth)
 
 
-def size_of(dims: tuple[int, ...]) -> int:
-    result = 1
-    for dim in dims:
-        result *= dim
-    return result
-
-
 def row_bytes_of(lay: Windows, depth: int, dtype: np.dtype[Any]) -> int:
     """The bytes of the matrix for one row of the output."""
-    return size_of(lay.outputs[1:]) * size_of(lay.sizes) * depth * dtype.itemsize
+    return math.prod(lay.outputs[1:]) * math.prod(lay.sizes) * depth * dtype.itemsize

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.array import Array, dims_text
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least
 
 _T = "T: type in [half,float] = float"

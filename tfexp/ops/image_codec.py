@@ -9,12 +9,12 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats import image_files
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.image_dtype import convert_image_dtype
 from tfexp.ops.shape_rules import with_rank
 

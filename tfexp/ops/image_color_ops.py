@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.ops import array_fill, cast, comparison, reduce
 from tfexp.ops.argmax import argmax, argmin
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.array_order import reverse, roll
 from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.shape_rules import with_rank_at_least

@@ -12,10 +12,11 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import OutOfRangeError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.text import as_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, shape
+from tfexp.ops.array import Array, shape
 from tfexp.ops.image_resize_ops import with_size
 from tfexp.ops.shape_rules import merged_dims, with_rank
 
@@ -242,7 +243,7 @@ def _(
 
 def _noise(input: Array, count: int, uniform: bool, noise: Any) -> Array:
     """What a glimpse shows outside of the image; TensorFlow does not seed it either."""
-    kind = noise.decode() if isinstance(noise, bytes) else noise
+    kind = as_text(noise)
     shape = (count, input.shape[3])
     random = np.random.default_rng()
     if kind == "zero":

@@ -11,9 +11,9 @@ import numpy as np
 
 from tfexp.core.kernel import KernelContext
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.scopes import name_scope
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.philox import Philox, PhiloxState, uniform_from_words
 from tfexp.ops.shape_rules import with_rank
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.op import Op, define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, reshape, shape
+from tfexp.ops.array import Array, reshape, shape
 from tfexp.ops.array_fill import range as range_op
 from tfexp.ops.array_join import unstack
 from tfexp.ops.array_order import transpose

@@ -11,11 +11,11 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import resize_kernels
-from tfexp.ops.array import Array, dims_text, shape
+from tfexp.ops.array import Array, shape
 from tfexp.ops.array_slice import strided_slice
 from tfexp.ops.resize_kernels import Taps
 from tfexp.ops.shape_rules import with_rank

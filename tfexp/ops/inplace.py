@@ -14,10 +14,10 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape
+from tfexp.ops.array import Array, expand_dims, reshape, shape
 from tfexp.ops.shape_rules import with_rank
 
 

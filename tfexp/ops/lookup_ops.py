@@ -11,6 +11,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.ops.array import variant_array
 from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
 from tfexp.ops.lookup_file import read_entries
 from tfexp.ops.lookup_resource import DenseTable, MutableTable, StaticTable, Table
@@ -131,15 +132,6 @@ def _check_types(table: Table, key: DType, value: DType | None, found: DType | N
         raise InvalidArgumentError(None, None, f"Signature mismatch, have: {have} expected: {wanted}")
 
 
-def _as_array(value: Any) -> Array:
-    """`value`, in an array of no dimensions if it is what a variant holds."""
-    if isinstance(value, np.ndarray):
-        return value
-    array: Array = np.empty((), object)
-    array[()] = value
-    return array
-
-
 # --- finding -----------------------------------------------------------------------------------------------------------
 
 lookup_table_find = define_twins(
@@ -156,7 +148,7 @@ def _(table: InputShape, keys: InputShape, default: InputShape) -> TensorShape:
 @lookup_table_find.kernel()
 def _(ctx: Any, table_handle: Table, keys: Array, default_value: Array, *, Tin: DType, Tout: DType) -> Array:
     _check_types(table_handle, Tin, Tout, Tout)
-    found = table_handle.find(keys, _as_array(default_value))
+    found = table_handle.find(keys, variant_array(default_value))
     return found[()] if Tout is dtypes.variant else found
 
 
@@ -209,7 +201,7 @@ for _op in (lookup_table_insert, lookup_table_import):
 @lookup_table_insert.kernel()
 def _(ctx: Any, table_handle: Table, keys: Array, values: Array, *, Tin: DType, Tout: DType) -> None:
     _check_types(table_handle, Tin, Tout)
-    table_handle.insert(keys, _as_array(values))
+    table_handle.insert(keys, variant_array(values))
 
 
 @lookup_table_import.kernel()

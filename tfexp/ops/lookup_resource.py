@@ -17,6 +17,7 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tfexp.core.shape import dims_text
 
 Array = np.ndarray
 Shape = tuple[int, ...]
@@ -207,7 +208,8 @@ class Table:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Expected shape {_text(self.value_shape)} or {_text(full)} for default value, got {_text(default.shape)}",
+                f"Expected shape {dims_text(self.value_shape)} or {dims_text(full)} for default value, got "
+                f"{dims_text(default.shape)}",
             )
         flat = self._flat(keys, outer)
         with self._lock:
@@ -237,7 +239,7 @@ class Table:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Input key shape {_text(keys.shape)} must end with the table's key shape {_text(self.key_shape)}",
+                f"Input key shape {dims_text(keys.shape)} must end with the table's key shape {dims_text(self.key_shape)}",
             )
         return keys.shape[: keys.ndim - rank]
 
@@ -249,7 +251,7 @@ class Table:
         outer = self._outer(keys)
         full = (*outer, *self.value_shape)
         if values.shape != full:
-            text = f"Expected shape {_text(full)} for value, got {_text(values.shape)}"
+            text = f"Expected shape {dims_text(full)} for value, got {dims_text(values.shape)}"
             raise InvalidArgumentError(None, None, text)
         flat = self._flat(keys, outer)
         return flat, values.reshape(len(flat), *self.value_shape)
@@ -365,10 +367,6 @@ class DenseTable(MutableTable):
     def export(self) -> tuple[Array, Array]:
         keys, values = super().export()
         return keys.reshape(len(keys), math.prod(self.key_shape)), values.reshape(len(keys), *(self.value_shape or (1,)))
-
-
-def _text(shape: Shape) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
 
 
 def _shown(value: Any) -> str:

@@ -10,7 +10,7 @@ from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.core.workers import are_alone, share
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.eager_tensor import EagerTensor
@@ -44,12 +44,10 @@ def _(ctx: Any, a: np.ndarray, b: np.ndarray, *, transpose_a: bool, transpose_b:
             raise InvalidArgumentError(None, None, f"In[{position}] is not a matrix. Instead it has shape {list(x.shape)}")
     left, right = (a.T if transpose_a else a), (b.T if transpose_b else b)
     if left.shape[1] != right.shape[0]:
-        raise InvalidArgumentError(None, None, f"Matrix size-incompatible: In[0]: {_text(a.shape)}, In[1]: {_text(b.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"Matrix size-incompatible: In[0]: {dims_text(a.shape)}, In[1]: {dims_text(b.shape)}"
+        )
     return _product(left, right)
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
 
 
 def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -177,12 +175,16 @@ def _batch_product(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool) -> np
             raise InvalidArgumentError(None, None, f"In[{position}] ndims must be >= 2: {operand.ndim}")
     left, right = (_adjoint(x) if adj_x else x), (_adjoint(y) if adj_y else y)
     if left.shape[-1] != right.shape[-2]:
-        raise InvalidArgumentError(None, None, f"Matrix size-incompatible: In[0]: {_text(x.shape)}, In[1]: {_text(y.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"Matrix size-incompatible: In[0]: {dims_text(x.shape)}, In[1]: {dims_text(y.shape)}"
+        )
     try:
         np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     except ValueError:
         raise InvalidArgumentError(
-            None, None, f"In[0] and In[1] must have compatible batch dimensions: {_text(x.shape)} vs. {_text(y.shape)}"
+            None,
+            None,
+            f"In[0] and In[1] must have compatible batch dimensions: {dims_text(x.shape)} vs. {dims_text(y.shape)}",
         ) from None
     return _product(left, right)
 

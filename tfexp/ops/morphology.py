@@ -9,11 +9,11 @@ import numpy as np
 
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.array_order import reverse
 from tfexp.ops.conv import same_attrs
 from tfexp.ops.elementwise_unary import neg

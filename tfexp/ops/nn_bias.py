@@ -8,12 +8,12 @@ import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, rank, reshape, shape
+from tfexp.ops.array import Array, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat

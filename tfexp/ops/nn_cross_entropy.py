@@ -11,12 +11,12 @@ from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, rank, reshape, shape, squeeze
+from tfexp.ops.array import Array, expand_dims, rank, reshape, shape, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import stop_gradient

@@ -9,11 +9,11 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape, size
+from tfexp.ops.array import Array, expand_dims, reshape, shape, size
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_gather import gather, scatter_nd

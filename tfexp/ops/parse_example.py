@@ -11,14 +11,14 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.formats.example_scan import Column, read_columns
 from tfexp.formats.example_template import Templates
 from tfexp.formats.example_wire import BYTES, FLOATS, INTS, MalformedError
 from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.parse_one_example import parse_one
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.string_arrays import attr_bytes, listed, shown, texts_of
+from tfexp.ops.string_arrays import attr_bytes, shown, texts_of
 
 _KINDS = {dtypes.float32: FLOATS, dtypes.int64: INTS, dtypes.string: BYTES}
 _KIND_NAMES = {FLOATS: "float", INTS: "int64", BYTES: "string"}
@@ -165,7 +165,7 @@ class _Batch:
                 None,
                 None,
                 "Expected names have the same shape as serialized: "
-                f"name.shape={listed(np.shape(names))}, serialized.shape={listed(array.shape)}",
+                f"name.shape={dims_text(np.shape(names))}, serialized.shape={dims_text(array.shape)}",
             )
         self._names = texts_of(names)
 
@@ -276,7 +276,7 @@ def _dense(
             row,
             key,
             f"Number of {_KIND_NAMES[kind]} values != expected.  Values size: {int(column.counts[row])} but output shape: "
-            f"{listed(known)}",
+            f"{dims_text(known)}",
         )
     whole = (*batch.shape, *known)
     if not absent.any():

@@ -12,13 +12,13 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.formats.example_scan import Column
 from tfexp.formats.example_wire import BYTES, FLOATS, INTS, MalformedError
 from tfexp.formats.sequence_scan import Lists, read_sequences
 from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
-from tfexp.ops.string_arrays import attr_bytes, listed, shown, texts_of
+from tfexp.ops.string_arrays import attr_bytes, shown, texts_of
 
 Array = np.ndarray
 
@@ -390,7 +390,7 @@ class _Parsed:
             if not self._batch:
                 raise _refuse(
                     f"Name: {self._name(0)}, Key: {shown(key)}, Index: 0.  Number of {_kind(dtype)} values != expected.  "
-                    f"values size: {most} but output shape: {listed(known)}"
+                    f"values size: {most} but output shape: {dims_text(known)}"
                 )
             if most != size:
                 raise _refuse(
@@ -418,7 +418,7 @@ class _Parsed:
             what = "values" if self._batch else f"{_kind(dtype)} values"
             raise _refuse(
                 f"Name: {self._name(row)}, Key: {shown(key)}, Index: {step}.  Number of {what} != expected.  values size: "
-                f"{int(found.features.counts[wrong][0])} but output shape: {listed(known)}"
+                f"{int(found.features.counts[wrong][0])} but output shape: {dims_text(known)}"
             )
         longest = int(found.lengths.max(initial=0))
         values = found.features.values.reshape(len(wrong), *known)

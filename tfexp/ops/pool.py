@@ -10,11 +10,11 @@ from typing import Any
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import pool_kernels, windows_xla
-from tfexp.ops.array import Array, dims_text, shape
+from tfexp.ops.array import Array, shape
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.conv import same_attrs

@@ -20,10 +20,10 @@ import numpy.typing as npt
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError, UnimplementedError
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, shape
+from tfexp.ops.array import Array, shape
 from tfexp.ops.distributions import shuffled_indices
 from tfexp.ops.philox import Philox, PhiloxState, uniform
 from tfexp.ops.random import stream_state

@@ -11,10 +11,11 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import DataLossError, InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.text import as_str_any
 from tfexp.formats import proto_fields
 from tfexp.formats.proto_fields import Rows
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import merged, with_rank_at_least
 
 decode_op = define_op(
@@ -45,14 +46,10 @@ _HOLD: dict[str, tuple[DType, ...]] = {
 }
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 def _rows(descriptor: Any, names: Sequence[Any], types: Sequence[DType], problem: str) -> Rows:
     """The fields of these names. InvalidArgumentError for one that is unknown, or not of that type (`problem`)."""
     message = descriptor.full_name
-    wanted = tuple(map(_text, names))
+    wanted = tuple(map(as_str_any, names))
     for name, dtype in zip(wanted, types, strict=True):
         field = descriptor.fields_by_name.get(name)
         if field is None:
@@ -67,19 +64,19 @@ def _rows(descriptor: Any, names: Sequence[Any], types: Sequence[DType], problem
 
 
 def _descriptor(source: Any, message_type: Any) -> Any:
-    name = _text(message_type)
+    name = as_str_any(message_type)
     try:
         return proto_fields.find_type(source, name)
     except KeyError:
         raise InvalidArgumentError(
-            None, None, f"No descriptor found for message type {name} in descriptor source {_text(source)[:80]!r}"
+            None, None, f"No descriptor found for message type {name} in descriptor source {as_str_any(source)[:80]!r}"
         ) from None
     except (OSError, TypeError, ValueError) as error:
         raise InvalidArgumentError(
             None,
             None,
-            f"descriptor_source {_text(source)[:80]!r} is neither local:// nor the path of a serialized FileDescriptorSet: "
-            f"{error}",
+            f"descriptor_source {as_str_any(source)[:80]!r} is neither local:// nor the path of a serialized "
+            f"FileDescriptorSet: {error}",
         ) from None
 
 
@@ -110,7 +107,7 @@ def _(
             f"field_names and output_types attributes must have the same length, got {len(field_names)} and "
             f"{len(output_types)}",
         )
-    way = _text(message_format)
+    way = as_str_any(message_format)
     if way not in ("binary", "text"):
         raise InvalidArgumentError(None, None, f"format must be one of binary or text, got {way!r}")
     if not np.size(bytes):
@@ -174,7 +171,7 @@ def _(
                 None,
                 None,
                 f"Size to write must not be larger than value tensor; but saw: {needed.max()} > {value.shape[-1]} at "
-                f"message {needed.argmax()} field {_text(name)}",
+                f"message {needed.argmax()} field {as_str_any(name)}",
             )
     result = np.empty(len(counts), object)
     result[:] = rows.encode(np.maximum(counts, 0), [value.reshape(len(counts), value.shape[-1]) for value in values])

@@ -26,6 +26,7 @@ from tfexp.core.errors import (
     UnknownError,
 )
 from tfexp.core.op import define_op
+from tfexp.core.text import as_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.defaults import new_eager_world
 from tfexp.graph.function_graph import FunctionGraph
@@ -75,7 +76,7 @@ eager_py_func_op = define_op(
 @py_func_stateless_op.kernel("CPU")
 @eager_py_func_op.kernel("CPU")
 def _(ctx: Any, input: Sequence[Any], *, token: Any, Tin: list[DType], Tout: list[DType]) -> list[np.ndarray]:
-    token = token.decode() if isinstance(token, bytes) else token
+    token = as_text(token)
     found = _registered.get(token)
     if found is None:
         raise InvalidArgumentError(
@@ -261,7 +262,7 @@ def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str |
 @eager_py_func_op.gradient
 def _(op: Operation, *grads: Any) -> list[Any]:
     token = op.get_attr("token")
-    found = _registered[token.decode() if isinstance(token, bytes) else token]
+    found = _registered[as_text(token)]
     eager: _Eager = found.original
     types = [t.dtype.base_dtype for t in op.inputs]
     given = [zeros_like(y) if g is None else g for g, y in zip(grads, op.outputs, strict=True)]

@@ -14,6 +14,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.text import as_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.quantized_scale import half_away_from_zero
@@ -113,7 +114,7 @@ def _(
     axis: int,
     ensure_minimum_range: float,
 ) -> list[Array]:
-    way, rounding = (v.decode() if isinstance(v, bytes) else v for v in (mode, round_mode))
+    way, rounding = (as_text(v) for v in (mode, round_mode))
     if rounding == "HALF_TO_EVEN" and way != "SCALED":
         raise InvalidArgumentError(
             None, None, f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', b but mode is '{way}'."
@@ -164,7 +165,7 @@ def _(
     axis: int,
     dtype: DType,
 ) -> Array:
-    way = mode.decode() if isinstance(mode, bytes) else mode
+    way = as_text(mode)
     low, high = _aligned(min_range, input, axis), _aligned(max_range, input, axis)
     lowest, highest = _range(T, narrow_range and way == "SCALED")
     values: Any = input.astype(np.float64 if T.size == 4 else np.float32)
@@ -213,7 +214,7 @@ def _(
     if range_given:
         x = np.clip(x, lowest / scale, highest / scale)
     scaled = x * scale
-    way = round_mode.decode() if isinstance(round_mode, bytes) else round_mode
+    way = as_text(round_mode)
     whole = np.floor(scaled + np.asarray(0.5, wide)) if way == "HALF_UP" else np.rint(scaled)
     return np.asarray(whole / scale, input.dtype)
 

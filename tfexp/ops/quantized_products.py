@@ -13,9 +13,9 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.ops import conv_kernels
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.conv import conv2d_op
 from tfexp.ops.matmul import mat_mul
 from tfexp.ops.quantized_scale import TYPES, Scale, product_limits, scale, with_limits

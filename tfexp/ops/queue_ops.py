@@ -10,8 +10,8 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.array import Array, dims_text
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
 from tfexp.ops.queue_resource import Element, PaddingQueue, PriorityQueue, Queue, ShuffleQueue, batched
 from tfexp.ops.shape_rules import with_rank

@@ -18,9 +18,8 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.core.waiting import Promise
-from tfexp.ops.array import dims_text
 from tfexp.ops.philox import PhiloxState
 
 Element = tuple[Any, ...]

@@ -15,13 +15,12 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import KernelContext
 from tfexp.core.op import define_op
-from tfexp.core.shape import Dimension, InputShape, TensorShape
+from tfexp.core.shape import Dimension, InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.random_seed import get_seed
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import distributions, philox
-from tfexp.ops.array import dims_text
 from tfexp.ops.elementwise_binary import add_v2, mul, sub
 from tfexp.ops.philox import Array, Philox, PhiloxState
 from tfexp.ops.shape_rules import with_rank

@@ -14,12 +14,11 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import distributions, philox
-from tfexp.ops.array import dims_text
 from tfexp.ops.elementwise_binary import add_v2, mul, sub
 from tfexp.ops.philox import Array, Philox
 from tfexp.ops.random import checked_bounds, checked_logits, checked_shape, described_shape, scalar_bounds, shape_tensor

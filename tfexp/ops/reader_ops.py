@@ -8,6 +8,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.text import as_text
 from tfexp.ops.array import Array
 from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
 from tfexp.ops.queue_resource import Queue
@@ -56,7 +57,7 @@ tf_record_reader = define_handle("TFRecordReader", _HANDLE, after="; compression
 
 @tf_record_reader.kernel(handle=True)
 def _(ctx: Any, *, container: str, shared_name: str, compression_type: str) -> Reader:
-    kind = _text(compression_type)
+    kind = as_text(compression_type)
     if kind not in ("", "ZLIB", "GZIP"):
         raise InvalidArgumentError(None, None, f"Unsupported compression_type: {kind!r}; choose '', 'ZLIB' or 'GZIP'")
     return _reader(ctx, container, shared_name, TFRecordReader, kind)
@@ -84,7 +85,7 @@ def _(
 ) -> Reader:
     _check_least(0, header_bytes=header_bytes, footer_bytes=footer_bytes, hop_bytes=hop_bytes)
     _check_least(1, record_bytes=record_bytes)
-    encoding = _text(newer.get("encoding", ""))
+    encoding = as_text(newer.get("encoding", ""))
     if encoding not in ("", "ZLIB", "GZIP"):
         raise InvalidArgumentError(None, None, f"encoding must be one of '', 'ZLIB', 'GZIP', not {encoding!r}")
     sizes = (record_bytes, header_bytes, footer_bytes, hop_bytes)
@@ -103,10 +104,6 @@ def _check_least(least: int, **values: int) -> None:
     for name, value in values.items():
         if value < least:
             raise InvalidArgumentError(None, None, f"{name} must be >= {least} not {value}")
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 # --- reading -----------------------------------------------------------------------------------------------------------

@@ -10,9 +10,9 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.checkpoints import open_checkpoint
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.lookup_file import LINE_NUMBER, WHOLE_LINE, read_entries
 from tfexp.ops.shape_rules import with_rank
 

@@ -14,7 +14,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tfexp.core.kernel import Call, Ref
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.ops import state
 from tfexp.ops.shape_rules import merged, with_rank
@@ -130,7 +130,7 @@ def _assign(ref: Ref, value: Any) -> None:
         raise InvalidArgumentError(
             None,
             None,
-            f"Cannot assign a value of shape {state.shape_text(np.shape(value))} to the variable {ref.name}, whose shape is "
+            f"Cannot assign a value of shape {dims_text(np.shape(value))} to the variable {ref.name}, whose shape is "
             f"{ref.shape}",
         )
     ref.assign(value)

@@ -9,6 +9,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.text import as_str_any
 from tfexp.formats.bundle import BundleWriter, merge_bundles
 from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoints import open_checkpoint
@@ -177,4 +178,4 @@ def _c_name(dtype: Any) -> str:
 
 def _text(scalar: Any) -> str:
     value = scalar.item() if isinstance(scalar, np.ndarray) else scalar
-    return value.decode() if isinstance(value, bytes) else str(value)
+    return as_str_any(value)

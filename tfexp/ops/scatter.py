@@ -14,17 +14,17 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
-from tfexp.graph.shape_inference import shape_text as static_text
+from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
-from tfexp.ops.state import NUMBERS, buffer_of, is_reference, shape_text
+from tfexp.ops.state import NUMBERS, buffer_of, is_reference
 
 Update = Callable[[np.ndarray, Any, Any], None]
 
@@ -136,13 +136,13 @@ def _check_rows(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any)
             None,
             None,
             "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got updates.shape "
-            f"{shape_text(shape)}, indices.shape {shape_text(indices.shape)}, params.shape {shape_text(buffer.shape)} "
+            f"{dims_text(shape)}, indices.shape {dims_text(indices.shape)}, params.shape {dims_text(buffer.shape)} "
             f"(variable {ref.name})",
         )
     bad = (indices < 0) | (indices >= buffer.shape[0])
     if bad.any():
         where = np.argwhere(bad)[0]
-        place = shape_text(where) if where.size else ""
+        place = dims_text(where) if where.size else ""
         raise InvalidArgumentError(
             None, None, f"indices{place} = {indices[tuple(where)]} is not in [0, {buffer.shape[0]}) (variable {ref.name})"
         )
@@ -244,7 +244,7 @@ def _merge_part(what: str, x: TensorShape, begin: int, end: int, updates: Tensor
     try:
         merged(left, right)
     except ValueError as error:
-        whole, part, u_whole, u_part = (static_text(s) for s in (x, left, updates, right))
+        whole, part, u_whole, u_part = (shape_text(s) for s in (x, left, updates, right))
         raise ValueError(
             f"Dimensions [{begin},{end}) of {what}[shape={whole}] = {part} must match dimensions [{u_begin},{u_end}) of "
             f"updates[shape={u_whole}] = {u_part}: {error}"
@@ -257,26 +257,26 @@ def _check_elements(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: 
         raise InvalidArgumentError(
             None,
             None,
-            f"The inner dimension of indices (shape {shape_text(indices.shape)}) must be at most the rank of variable "
-            f"{ref.name}, of shape {shape_text(buffer.shape)}",
+            f"The inner dimension of indices (shape {dims_text(indices.shape)}) must be at most the rank of variable "
+            f"{ref.name}, of shape {dims_text(buffer.shape)}",
         )
     wanted = indices.shape[:-1] + buffer.shape[depth:]
     if np.shape(updates) != wanted:
         raise InvalidArgumentError(
             None,
             None,
-            f"updates must have shape {shape_text(wanted)} for indices of shape {shape_text(indices.shape)} into variable "
-            f"{ref.name} of shape {shape_text(buffer.shape)}, got {shape_text(np.shape(updates))}",
+            f"updates must have shape {dims_text(wanted)} for indices of shape {dims_text(indices.shape)} into variable "
+            f"{ref.name} of shape {dims_text(buffer.shape)}, got {dims_text(np.shape(updates))}",
         )
     bad = ((indices < 0) | (indices >= np.array(buffer.shape[:depth], np.int64))).any(axis=-1)
     if bad.any():
         where = np.argwhere(bad)[0]
-        place = shape_text(where) if where.size else ""
+        place = dims_text(where) if where.size else ""
         index = ", ".join(map(str, indices[tuple(where)]))
         raise InvalidArgumentError(
             None,
             None,
-            f"indices{place} = [{index}] does not index into shape {shape_text(buffer.shape)} (variable {ref.name})",
+            f"indices{place} = [{index}] does not index into shape {dims_text(buffer.shape)} (variable {ref.name})",
         )
 
 

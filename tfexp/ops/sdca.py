@@ -15,10 +15,10 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.city_hash import fingerprints128
 from tfexp.ops.sdca_losses import LOSSES, Loss
 from tfexp.ops.shape_rules import with_rank

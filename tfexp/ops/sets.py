@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.text import as_text
 from tfexp.graph.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
-from tfexp.ops.sparse_layout import check_sparse, comma, dim_of, refuse
+from tfexp.ops.sparse_layout import check_sparse, dim_of, refuse
 
 Array = np.ndarray
 
@@ -98,7 +99,7 @@ def _sparse(indices: Array, values: Array, dims: Array, validate: bool) -> _Sets
     outside = ((indices < 0) | (indices >= dims)).any(axis=1)
     if outside.any():
         i = int(np.argmax(outside))
-        raise refuse(f"indices[{i}] = {comma(indices[i])} is out of bounds: need 0 <= index < {comma(dims)}")
+        raise refuse(f"indices[{i}] = {dims_text(indices[i])} is out of bounds: need 0 <= index < {dims_text(dims)}")
     if validate:
         flat = np.ravel_multi_index(tuple(indices.T), tuple(dims)) if len(indices) else np.zeros(0, np.int64)
         steps = np.diff(flat)
@@ -106,7 +107,7 @@ def _sparse(indices: Array, values: Array, dims: Array, validate: bool) -> _Sets
             i = int(np.argmax(steps <= 0))
             reason = "is repeated" if steps[i] == 0 else "is out of order. Many sparse ops require sorted indices."
             hint = "" if steps[i] == 0 else "\n    Use `tf.sparse.reorder` to create a correctly ordered copy."
-            raise refuse(f"indices[{i + 1}] = {comma(indices[i + 1])} {reason}{hint}")
+            raise refuse(f"indices[{i + 1}] = {dims_text(indices[i + 1])} {reason}{hint}")
     outer = tuple(dims[:-1].tolist())
     return _Sets(np.ravel_multi_index(tuple(indices[:, :-1].T), outer), values, outer)
 
@@ -143,11 +144,11 @@ _OPERATIONS: dict[str, Callable[[Array, Array], Array]] = {
 
 def _combined(a: _Sets, b: _Sets, operation: Any) -> list[Array]:
     """The sparse tensor of the results, each sorted."""
-    function = _OPERATIONS.get(operation.decode() if isinstance(operation, bytes) else operation)
+    function = _OPERATIONS.get(as_text(operation))
     if function is None:
         raise refuse(f"Invalid set_operation {operation}: one of {', '.join(sorted(_OPERATIONS))} is needed.")
     if a.dims != b.dims:
-        raise refuse(f"Mismatched shapes {comma(a.dims)} vs {comma(b.dims)}")
+        raise refuse(f"Mismatched shapes {dims_text(a.dims)} vs {dims_text(b.dims)}")
     count = int(np.prod(a.dims, dtype=np.int64))
     coded = _Coded(np.concatenate([a.values, b.values]), count)
     numbers = np.concatenate([a.groups, b.groups]) * coded.count + coded.codes

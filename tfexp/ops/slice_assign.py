@@ -9,14 +9,14 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_slice import strided_index
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.slicing import is_mask, slice_of, strided_slice_of
-from tfexp.ops.state import buffer_of, shape_text
+from tfexp.ops.state import buffer_of
 
 strided_slice_assign_op = define_op(
     "StridedSliceAssign(ref: ref T, begin: Index, end: Index, strides: Index, value: T) -> (output_ref: ref T) "
@@ -66,7 +66,7 @@ def _assign_part(ref: Ref, begin: Any, end: Any, strides: Any, value: Any, attrs
         raise InvalidArgumentError(
             None,
             None,
-            f"Cannot broadcast input shape {shape_text(np.shape(value))} into final shape {shape_text(part)} "
+            f"Cannot broadcast input shape {dims_text(np.shape(value))} into final shape {dims_text(part)} "
             f"(variable {ref.name})",
         ) from None
     buffer[index] = value.copy() if np.may_share_memory(value, buffer) else value

@@ -10,13 +10,13 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_join import stack
 from tfexp.ops.shape_rules import merged, with_rank

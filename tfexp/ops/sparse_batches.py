@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tfexp.ops.sparse_layout import check_sparse, comma, refuse
+from tfexp.core.shape import dims_text
+from tfexp.ops.sparse_layout import check_sparse, refuse
 
 Array = np.ndarray
 
@@ -34,7 +35,7 @@ def apart(indices: Array, values: Array, dims: Array) -> list[Parts]:
     if (np.diff(rows) < 0).any():
         i = int(np.argmax(np.diff(rows) < 0)) + 1
         raise refuse(
-            f"indices[{i}] = {comma(indices[i])} is out of order. Many sparse ops require sorted indices.\n"
+            f"indices[{i}] = {dims_text(indices[i])} is out of order. Many sparse ops require sorted indices.\n"
             "    Use `tf.sparse.reorder` to create a correctly ordered copy."
         )
     cuts = np.cumsum(np.bincount(rows, minlength=dims[0]))[:-1]

@@ -9,13 +9,13 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.ops import array, array_fill, array_gather, array_join, array_slice, cast, elementwise_unary
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, dim_of, refuse, row_major
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, dim_of, refuse, row_major
 from tfexp.ops.sparse_math import check_same_shape
 from tfexp.ops.sparse_math import dense_add_op as sparse_plus_dense_op
 
@@ -48,14 +48,14 @@ def _attach(op: Op, function: Callable[[Array, Array], Array]) -> None:
         if dense.ndim > rank or any(d not in (1, n) for d, n in zip(reversed(dense.shape), reversed(sp_shape))):
             raise refuse(
                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
-                f"{comma(sp_shape)} vs. {comma(dense.shape)}"
+                f"{dims_text(sp_shape)} vs. {dims_text(dense.shape)}"
             )
         outside = ((sp_indices < 0) | (sp_indices >= sp_shape)).any(axis=1)
         if outside.any():
             row = int(np.argmax(outside))
             raise refuse(
                 "Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape: "
-                f"indices[{row}] = {comma(sp_indices[row])}, shape {comma(sp_shape)}"
+                f"indices[{row}] = {dims_text(sp_indices[row])}, shape {dims_text(sp_shape)}"
             )
         # Along a dimension of 1 every element meets the only one there is.
         places = np.where(np.array(dense.shape) == 1, 0, sp_indices[:, rank - dense.ndim :])

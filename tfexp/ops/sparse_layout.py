@@ -9,7 +9,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.graph.tensor import Tensor
@@ -64,10 +64,6 @@ def check_sparse(indices: Array, values: Array, dims: Array) -> None:
         raise refuse(f"Number of elements in indices ({len(indices)}) and values ({len(values)}) do not match")
     if indices.shape[1] != len(dims):
         raise refuse(f"Index rank ({indices.shape[1]}) and shape rank ({len(dims)}) do not match")
-
-
-def comma(dims: Sequence[int] | Array) -> str:
-    return "[" + ",".join(str(int(d)) for d in dims) + "]"
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
@@ -152,7 +148,7 @@ def _flat(indices: Array, dims: Array) -> Array:
     size = int(np.prod(dims))
     if ((flat < 0) | (flat >= size)).any():
         row = int(np.argmax((flat < 0) | (flat >= size)))
-        raise refuse(f"indices[{row}] = {comma(indices[row])} is out of bounds: need 0 <= index < {comma(dims)}")
+        raise refuse(f"indices[{row}] = {dims_text(indices[row])} is out of bounds: need 0 <= index < {dims_text(dims)}")
     return flat
 
 
@@ -174,13 +170,13 @@ def _completed(old: Array, new: Array) -> Array:
         if size % rest:
             raise refuse(
                 f"Input to reshape is a SparseTensor with {size} dense values, but the requested shape requires a multiple "
-                f"of {rest}. input_shape={comma(old)} output_shape={comma(dims)}"
+                f"of {rest}. input_shape={dims_text(old)} output_shape={dims_text(dims)}"
             )
         dims[missing] = size // rest
     if int(np.prod(dims)) != size:
         raise refuse(
             f"Input to reshape is a tensor with {size} dense values, but the requested shape has {int(np.prod(dims))}. "
-            f"input_shape={comma(old)} output_shape={comma(dims)}"
+            f"input_shape={dims_text(old)} output_shape={dims_text(dims)}"
         )
     return dims
 
@@ -330,13 +326,15 @@ def _(indices: InputShape, values: InputShape, dims: InputShape, default: InputS
 @fill_op.kernel("CPU")
 def _(ctx: Any, indices: Array, values: Array, dense_shape: Array, default_value: Array) -> list[Array]:
     if dense_shape.ndim != 1 or not len(dense_shape):
-        raise refuse(f"dense_shape must be a non-empty vector, saw: {comma(dense_shape.shape)}")
+        raise refuse(f"dense_shape must be a non-empty vector, saw: {dims_text(dense_shape.shape)}")
     if indices.ndim != 2:
-        raise refuse(f"indices must be a matrix, saw: {comma(indices.shape)}")
+        raise refuse(f"indices must be a matrix, saw: {dims_text(indices.shape)}")
     if values.shape != indices.shape[:1]:
-        raise refuse(f"The length of `values` ({comma(values.shape)}) must match the rows of `indices` ({len(indices)}).")
+        raise refuse(
+            f"The length of `values` ({dims_text(values.shape)}) must match the rows of `indices` ({len(indices)})."
+        )
     if np.ndim(default_value):
-        raise refuse(f"default_value must be a scalar, saw: {comma(np.shape(default_value))}")
+        raise refuse(f"default_value must be a scalar, saw: {dims_text(np.shape(default_value))}")
     count = int(dense_shape[0])
     rows = indices[:, 0]
     if count == 0 and len(rows):

@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.text import as_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_batches import Parts, apart, together
-from tfexp.ops.sparse_layout import check_ranks, check_sparse, comma, refuse
+from tfexp.ops.sparse_layout import check_ranks, check_sparse, refuse
 
 Array = np.ndarray
 
@@ -59,7 +60,7 @@ class _TensorsMap:
 
 
 def _map(ctx: Any, container: Any, shared_name: Any) -> _TensorsMap:
-    given = shared_name.decode() if isinstance(shared_name, bytes) else shared_name
+    given = as_text(shared_name)
     name = given or ctx.node_name
     found: _TensorsMap = ctx.resource(container, name, lambda: _TensorsMap(name), "sparse_tensors_map")
     return found
@@ -104,7 +105,7 @@ def _(handles: InputShape) -> list[TensorShape]:
 @take_many_op.kernel("CPU")
 def _(ctx: Any, sparse_handles: Array, *, container: Any, shared_name: Any) -> list[Array]:
     if sparse_handles.ndim != 1:
-        raise refuse(f"sparse_handles should be a vector but received shape {comma(sparse_handles.shape)}")
+        raise refuse(f"sparse_handles should be a vector but received shape {dims_text(sparse_handles.shape)}")
     if not len(sparse_handles):
         raise refuse("Must have at least one sparse handle to take.")
     parts = _map(ctx, container, shared_name).take(sparse_handles.tolist())

@@ -7,24 +7,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_gather, array_order, matmul
 from tfexp.ops.segment import reduced_segments
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
-from tfexp.ops.sparse_layout import (
-    NUMBERS,
-    REAL,
-    check_ranks,
-    check_sparse,
-    comma,
-    dim_of,
-    matches,
-    refuse,
-    row_major,
-    taken,
-)
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_ranks, check_sparse, dim_of, matches, refuse, row_major, taken
 
 Array = np.ndarray
 
@@ -202,7 +191,7 @@ def _(ctx: Any, a_indices: Array, a_values: Array, a_shape: Array, b: Array, *, 
     if inner != len(right):
         raise refuse(
             f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {len(right)}.  Did you forget a "
-            f"transpose?  Dimensions of A: [{rows}, {inner}).  Dimensions of B: {comma(b.shape)}"
+            f"transpose?  Dimensions of A: [{rows}, {inner}).  Dimensions of B: {dims_text(b.shape)}"
         )
     for letter, column, limit in (("k", second, inner), ("m", first, rows)):
         bad = (a_indices[:, column] < 0) | (a_indices[:, column] >= limit)

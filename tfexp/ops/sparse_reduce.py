@@ -13,7 +13,7 @@ from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.errors import InternalError
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import constant
 from tfexp.graph.operation import Operation
@@ -24,7 +24,7 @@ from tfexp.ops import array, array_fill, array_gather, cast, elementwise_unary
 from tfexp.ops.reduce_gradients import kept_shape
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_elementwise import dense_add_op
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, comma, refuse, row_major
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, refuse, row_major
 
 Array = np.ndarray
 
@@ -60,7 +60,7 @@ def _reduced(ufunc: np.ufunc, indices: Array, values: Array, dims: Array, axes: 
     outside = ((places < 0) | (places >= dims[stay])).any(axis=1)
     if outside.any():
         row = int(np.argmax(outside))
-        raise InternalError(None, None, f"indices[{row}] = {comma(indices[row])} is outside of {comma(dims)}")
+        raise InternalError(None, None, f"indices[{row}] = {dims_text(indices[row])} is outside of {dims_text(dims)}")
     if not len(values):
         return stay, places, values
     order, starts = _groups(places)
@@ -243,7 +243,7 @@ def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
 def _(ctx: Any, sp_indices: Array, sp_values: Array, sp_shape: Array) -> Array:
     check_sparse(sp_indices, sp_values, sp_shape)
     if len(sp_shape) < 2:
-        raise refuse(f"Input should have rank >= 2, but received shape: {comma(sp_shape)}")
+        raise refuse(f"Input should have rank >= 2, but received shape: {dims_text(sp_shape)}")
     if not len(sp_values):
         return sp_values.copy()
     order, starts = _groups(sp_indices[:, :-1])

@@ -16,7 +16,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.ops.shape_rules import merged, with_rank
 
 NUMBERS = (
@@ -30,11 +30,6 @@ def buffer_of(ref: Ref) -> np.ndarray:
     if ref.value is None:
         raise FailedPreconditionError(None, None, ref.no_value())
     return ref.value
-
-
-def shape_text(shape: Any) -> str:
-    """A shape as TensorFlow's run-time errors write it: `[3,2]`."""
-    return "[" + ",".join(map(str, shape)) + "]"
 
 
 variable_v2 = define_op(
@@ -132,8 +127,8 @@ def _check_assignable(ref: Ref, value: Any) -> None:
         raise InvalidArgumentError(
             None,
             None,
-            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(current)} rhs shape= "
-            f"{shape_text(shape)} (variable {ref.name})",
+            f"Assign requires shapes of both tensors to match. lhs shape= {dims_text(current)} rhs shape= "
+            f"{dims_text(shape)} (variable {ref.name})",
         )
 
 
@@ -173,8 +168,8 @@ def _update_by(ufunc: Any) -> Update:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Parameters and update must be the same size: variable {ref.name} has shape {shape_text(buffer.shape)}, "
-                f"the update {shape_text(np.shape(value))}",
+                f"Parameters and update must be the same size: variable {ref.name} has shape {dims_text(buffer.shape)}, "
+                f"the update {dims_text(np.shape(value))}",
             )
         ufunc(buffer, value, buffer)
         return ref

@@ -26,11 +26,6 @@ def attr_bytes(value: bytes | str) -> bytes:
     return value.encode() if isinstance(value, str) else value
 
 
-def listed(shape: Sequence[int]) -> str:
-    """A shape as TensorFlow's errors show it: `[2,3]`."""
-    return "[" + ",".join(map(str, shape)) + "]"
-
-
 def shown(text: bytes) -> str:
     """A text in an error message."""
     return text.decode(errors="replace")

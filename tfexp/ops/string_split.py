@@ -12,11 +12,11 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
-from tfexp.ops.array import dims_text, expand_dims, require_scalar
+from tfexp.ops.array import expand_dims, require_scalar
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import string_array, texts_of
 from tfexp.ops.string_bytes import lay_out

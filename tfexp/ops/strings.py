@@ -12,11 +12,12 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
+from tfexp.core.text import as_text
 from tfexp.formats.csv_scan import PlainFields
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged, shape_preserving
-from tfexp.ops.string_arrays import attr_bytes, listed, shown, string_array
+from tfexp.ops.string_arrays import attr_bytes, shown, string_array
 from tfexp.ops.string_bytes import decimals
 
 # --- joining -----------------------------------------------------------------------------------------------------------
@@ -41,7 +42,9 @@ def _(ctx: Any, inputs: list[np.ndarray], *, separator: bytes | str) -> np.ndarr
     shape: tuple[int, ...] = ()
     for array in map(np.asarray, inputs):
         if array.ndim and shape and array.shape != shape:
-            raise InvalidArgumentError(None, None, f"Input shapes do not match: {listed(shape)} vs. {listed(array.shape)}")
+            raise InvalidArgumentError(
+                None, None, f"Input shapes do not match: {dims_text(shape)} vs. {dims_text(array.shape)}"
+            )
         shape = array.shape or shape
     columns = [np.broadcast_to(array, shape).ravel() for array in inputs]
     glue = attr_bytes(separator)
@@ -72,7 +75,7 @@ shape_preserving(as_string_op).not_differentiable()
 def _(
     ctx: Any, input: Any, *, T: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: bytes | str
 ) -> np.ndarray:
-    filling = fill.decode() if isinstance(fill, bytes) else fill
+    filling = as_text(fill)
     pattern = _number_format(T, precision, scientific, shortest, width, filling)
     array = np.asarray(input)
     if T.is_bool:

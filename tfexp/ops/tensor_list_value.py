@@ -10,8 +10,8 @@ import numpy as np
 
 from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.shape import TensorShape
-from tfexp.ops.array import dims_text
+from tfexp.core.shape import TensorShape, dims_text
+from tfexp.ops.array import variant_array
 
 
 def refused(text: str) -> InvalidArgumentError:
@@ -46,22 +46,14 @@ def value_of(item: np.ndarray) -> Any:
     return inner if isinstance(inner, TensorList) else item.copy()
 
 
-def _element(value: TensorList | np.ndarray) -> np.ndarray:
-    if isinstance(value, np.ndarray):
-        return value
-    item: np.ndarray = np.empty((), object)
-    item[()] = value
-    return item
-
-
 def _zeros_like(item: np.ndarray) -> np.ndarray:
     value = value_of(item)
-    return _element(value.zeros() if isinstance(value, TensorList) else np.zeros_like(value))
+    return variant_array(value.zeros() if isinstance(value, TensorList) else np.zeros_like(value))
 
 
 def _sum(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     value, other = value_of(first), value_of(second)
-    return _element(value.plus(other)) if isinstance(value, TensorList) else np.asarray(first + second)
+    return variant_array(value.plus(other)) if isinstance(value, TensorList) else np.asarray(first + second)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.text import as_str_any
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
 
@@ -61,15 +62,13 @@ def _(values: InputShape, splits: InputShape) -> TensorShape:
     return TensorShape([None if size is None else size - 1])
 
 
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
-
-
 def _codec(name: Any) -> str:
     try:
-        return codecs.lookup(_text(name)).name
+        return codecs.lookup(as_str_any(name)).name
     except LookupError:
-        raise InvalidArgumentError(None, None, f"Could not create converter for input encoding: {_text(name)}") from None
+        raise InvalidArgumentError(
+            None, None, f"Could not create converter for input encoding: {as_str_any(name)}"
+        ) from None
 
 
 def _points(text: str) -> Array:
@@ -138,7 +137,7 @@ def _decode(
     raw = list(np.ravel(np.asarray(texts, object)))
     found = _well_formed(raw) if codec == "utf-8" else None
     if found is None:
-        parts = [_parts(text, codec, _text(errors), replacement_char) for text in raw]
+        parts = [_parts(text, codec, as_str_any(errors), replacement_char) for text in raw]
         splits = np.cumsum([0, *(len(points) for points, _ in parts)])
         points = np.concatenate([np.zeros(0, np.int32), *(points for points, _ in parts)])
         starts = np.concatenate([np.zeros(0, np.int64), *(starts for _, starts in parts)])
@@ -189,7 +188,7 @@ def _(
         raise InvalidArgumentError(
             None, None, f"input_splits must go from 0 to the number of values ({len(input_values)}) and not decrease"
         )
-    return _encode(input_values, splits, output_encoding, _text(errors), replacement_char)
+    return _encode(input_values, splits, output_encoding, as_str_any(errors), replacement_char)
 
 
 @transcode_op.kernel("CPU")

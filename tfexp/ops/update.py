@@ -18,7 +18,7 @@ from tfexp.core import workers
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.resource_state import variable_op
@@ -246,18 +246,14 @@ def _buffers(layout: Layout, inputs: Sequence[Any]) -> list[np.ndarray]:
     return buffers
 
 
-def _listed(shape: Sequence[int]) -> str:
-    return "[" + ",".join(map(str, shape)) + "]"
-
-
 def _mismatch(what: str, first: Sequence[int], second: Sequence[int]) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, f"{what} do not have the same shape{_listed(first)} {_listed(second)}")
+    return InvalidArgumentError(None, None, f"{what} do not have the same shape{dims_text(first)} {dims_text(second)}")
 
 
 def _check_scalars(layout: Layout, inputs: Sequence[Any], sparse: bool) -> None:
     for name, value in layout.scalars(inputs, sparse):
         if np.ndim(value):
-            raise InvalidArgumentError(None, None, f"{name} is not a scalar: {_listed(np.shape(value))}")
+            raise InvalidArgumentError(None, None, f"{name} is not a scalar: {dims_text(np.shape(value))}")
 
 
 def _update_dense(rule: Rule, op: Op, layout: Layout, inputs: Sequence[Any], attrs: dict[str, Any]) -> Ref:
@@ -406,7 +402,7 @@ def _check_rows(var: tuple[int, ...], grad: tuple[int, ...], indices: np.ndarray
     elif indices.ndim != 1:
         problem = "indices must be one-dimensional"
     elif len(grad) != len(var):
-        problem = f"var and grad must have the same rank: {_listed(var)} {_listed(grad)}"
+        problem = f"var and grad must have the same rank: {dims_text(var)} {dims_text(grad)}"
     elif grad[1:] != var[1:]:
         different = next(i for i in range(1, len(var)) if grad[i] != var[i])
         problem = f"var and grad must match in dimension {different}"

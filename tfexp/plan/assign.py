@@ -18,6 +18,7 @@ from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op
+from tfexp.core.text import as_text
 from tfexp.graph.operation import Operation
 from tfexp.plan.gpu import has_gpu_kernel
 
@@ -194,7 +195,7 @@ def _partners(op: Operation) -> Iterable[Operation]:
     """The nodes that this one has to be with."""
     yield from _holders(op)
     for name in op._attrs.get("_class", ()):
-        text = name.decode() if isinstance(name, bytes) else name
+        text = as_text(name)
         other = op.graph._by_name.get(text.removeprefix("loc:@")) if text.startswith("loc:@") else None
         if other is not None and other is not op:
             yield other

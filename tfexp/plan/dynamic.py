@@ -196,7 +196,7 @@ class DynamicPlacer:
         return choices, groups
 
     def _seconds(self, node: Node, device: str) -> float:
-        if _is_constant(node):
+        if node.is_constant:
             return 0.0
         known = self.measured.seconds(node.name, DeviceName.parse(device).device_type or "CPU")
         return seconds(node) if known is None else known
@@ -212,7 +212,3 @@ def _is_free(node: Node) -> bool:
     """Whether the node gives the same wherever it runs, and nobody finds it there but by its values."""
     refers = any(value.dtype._is_ref_dtype for value in (*node.inputs, *node.outputs))
     return bool(node.outputs) and node.loop is None and is_pure(node) and not refers
-
-
-def _is_constant(node: Node) -> bool:
-    return bool(node.outputs) and all(value.constant is not None for value in node.outputs)

@@ -18,7 +18,7 @@ def freeze(
     mortal = find_mortal(draft.nodes)
     roots = copy_reads(draft)
     # A constant inside a branch still has to die with it.
-    nodes = [node for node in draft.nodes if node in mortal or not _is_constant(node)]
+    nodes = [node for node in draft.nodes if node in mortal or not node.is_constant]
     computed = {v for node in nodes for v in node.outputs}
     values = list(dict.fromkeys([*draft.feeds, *(v for n in nodes for v in (*n.inputs, *n.outputs)), *draft.fetches]))
     number = {value: i for i, value in enumerate(values)}
@@ -122,10 +122,6 @@ def _may_wait(node: Node) -> bool:
     return node.op.is_stateful and any(
         v.dtype.base_dtype in kinds or (v.dtype._is_ref_dtype and v.dtype.base_dtype is dtypes.string) for v in node.inputs
     )
-
-
-def _is_constant(node: Node) -> bool:
-    return len(node.outputs) > 0 and all(v.constant is not None for v in node.outputs)
 
 
 def _fetches(draft: Draft, number: dict[Value, int], roots: RootMap, inner: bool) -> tuple[Fetch, ...]:

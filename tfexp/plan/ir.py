@@ -91,6 +91,11 @@ class Node:
             return any(node.waits for part in (self.loop.condition, self.loop.body) for node in part.nodes)
         return self.kernel is not None and self.kernel.waits
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether it has outputs, all of which are known before a step runs."""
+        return bool(self.outputs) and all(value.constant is not None for value in self.outputs)
+
     def ref_inputs(self) -> Iterator[Value]:
         """The inputs that the op takes as references, or as handles of variables."""
         if not self.op.reaches_variables:

@@ -161,7 +161,7 @@ class _Step:
 
     def _can_be_compiled(self, node: Node) -> bool:
         kernel = node.op.kernels.get("XLA")
-        if kernel is None or node in self._mortal or node.loop is not None or _is_constant(node):
+        if kernel is None or node in self._mortal or node.loop is not None or node.is_constant:
             return False
         refs, static = ref_flags(node), static_flags(node.op, node.attrs, kernel)
         if not node.outputs and not any(refs):
@@ -316,10 +316,6 @@ def _member(node: Node, number: dict[Value, int]) -> Member:
         static=static_flags(node.op, node.attrs, kernel),
         outputs=tuple(number[v] for v in node.outputs),
     )
-
-
-def _is_constant(node: Node) -> bool:
-    return len(node.outputs) > 0 and all(v.constant is not None for v in node.outputs)
 
 
 def static_flags(op: Op, attrs: Mapping[str, Any], kernel: Kernel) -> tuple[bool, ...]:

@@ -36,7 +36,11 @@ def find_strands(draft: Draft, threads: int) -> None:
     """Set `draft.sections`, and reorder `draft.nodes` so that every strand is one stretch of them."""
     if threads < 2:
         return
-    heavy = {node: cost for node in draft.nodes if (cost := seconds(node)) >= _HEAVY and not _is_constant(node)}
+    heavy = {
+        node: cost
+        for node in draft.nodes
+        if (cost := seconds(node)) >= _HEAVY and any(value.constant is None for value in node.outputs)
+    }
     if len(heavy) < 2:
         return
     step = _Step(draft, heavy, threads)
@@ -180,10 +184,6 @@ class _Components:
         """The strand of each node."""
         thread_of = self._deal(threads)[1]
         return {node: thread_of[self._root(node)] for node in self._parent}
-
-
-def _is_constant(node: Node) -> bool:
-    return all(value.constant is not None for value in node.outputs)
 
 
 def _shares(node: Node) -> bool:

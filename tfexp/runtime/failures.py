@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes, errors
 from tfexp.core.kernel import Ref
+from tfexp.core.shape import dims_text
 from tfexp.plan.plan import Plan, Step
 from tfexp.plan.specialise import refusal
 
@@ -35,8 +36,7 @@ _BROADCAST = re.compile(
 def _text(error: Exception) -> str:
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     if isinstance(error, MemoryError) and shape is not None and dtype is not None:  # NumPy's, with what it could not make
-        dims = ",".join(map(str, shape))
-        return f"OOM when allocating tensor with shape[{dims}] and type {dtypes.as_dtype(dtype).name}"
+        return f"OOM when allocating tensor with shape{dims_text(shape)} and type {dtypes.as_dtype(dtype).name}"
     found = _BROADCAST.search(str(error))
     if found is None:
         return str(error)

@@ -12,6 +12,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import get_op
+from tfexp.core.text import as_str_any
 from tfexp.graph.scopes import colocate_with, device
 from tfexp.graph.tensor import Tensor
 
@@ -20,7 +21,7 @@ class TensorHandle:
     """A tensor that a session's task keeps. It lives until it is deleted, or its session's resources end."""
 
     def __init__(self, handle: Any, dtype: DType, session: Any):
-        self._handle: str = handle.decode() if isinstance(handle, bytes) else str(handle)
+        self._handle: str = as_str_any(handle)
         self._dtype = dtype
         self._session = weakref.ref(session)
 

@@ -17,6 +17,7 @@ from tfexp.graph.replica_modes import distributing
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
 from tfexp.ops.cast import cast
+from tfexp.ops.clip import values_of
 from tfexp.ops.elementwise_binary import mul
 from tfexp.ops.elementwise_rounding import is_finite
 from tfexp.ops.elementwise_unary import reciprocal
@@ -137,7 +138,7 @@ class DynamicLossScale(LossScale):
 
 def all_finite(grads: Sequence[Any]) -> Any:
     """Whether no gradient has a NaN or an infinity in it: a scalar bool tensor."""
-    found = [reduce_all(is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None]
+    found = [reduce_all(is_finite(values_of(g))) for g in grads if g is not None]
     if not found:
         return constant(True)
     return reduce_all(stack(found)) if len(found) != 2 else logical_and(*found)

@@ -13,6 +13,7 @@ from typing import Any
 from tensorboard.compat.proto import saver_pb2
 
 from tfexp.core import errors
+from tfexp.core.text import as_str_any
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
 from tfexp.graph.collections import GraphKeys
@@ -218,7 +219,7 @@ class Saver:
             if folder and not os.path.isdir(folder):
                 raise ValueError(f"Parent directory of {path} doesn't exist, can't save.") from None
             raise
-        return written.decode() if isinstance(written, bytes) else str(written)
+        return as_str_any(written)
 
     def _step_text(self, sess: Any, global_step: Any) -> str:
         is_number = isinstance(global_step, numbers.Integral) or executing_eagerly()

@@ -15,6 +15,7 @@ import numpy as np
 
 from tfexp.core import errors
 from tfexp.core.log import get_logger
+from tfexp.core.text import as_str_any
 from tfexp.formats import checkpoint_state
 from tfexp.graph.scopes import get_default_graph
 from tfexp.runtime.session import Session
@@ -222,7 +223,7 @@ def missing_values(op: Any, session: Session) -> tuple[bool, str | None]:
     # An older kind of op, `assert_variables_initialized`, gives numbers, or fails.
     if missing is None or np.asarray(missing).dtype == np.int32 or np.size(missing) == 0:
         return True, None
-    names = [name.decode() if isinstance(name, bytes) else str(name) for name in np.ravel(missing)]
+    names = [as_str_any(name) for name in np.ravel(missing)]
     return False, f"Variables not initialized: {', '.join(names)}"
 
 

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 from run_files import journalled
-from thread_hosting import ThreadHosting
 
-from tfexp.experiment import driver, together
+from tfexp.experiment import together
 
 RATES = "optimizer.learning_rate=0.1,0.001"
 COMMON = ["data=line", "train.steps=20", "train.eval_every=5", "train.checkpoint_every=0"]
@@ -21,9 +20,7 @@ HALVING = ["sweep.halving.factor=2", "sweep.halving.least_steps=5"]
 CLUSTER = ["cluster=2workers", "cluster.hosting=process", "update=sync"]
 
 
-@pytest.fixture(autouse=True)
-def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(driver, "_hosting", lambda cluster, logs: ThreadHosting())
+pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
 def table(folder: Path) -> list[tuple[str, str]]:

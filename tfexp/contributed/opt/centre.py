@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import add_to_collection, get_collection_ref
+from tfexp.graph.control_flow import cond
+from tfexp.graph.dependencies import no_op
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection_ref
 from tfexp.graph.scopes import device as device_
-from tfexp.ops.variable_lists import local_variables_initializer
+from tfexp.ops.comparison import equal
+from tfexp.ops.elementwise_division import floormod
+from tfexp.ops.state import assign_add
+from tfexp.ops.variable_lists import global_variables, local_variables_initializer
+from tfexp.train.optimizer import Optimizer
 from tfexp.train.session_hooks import SessionRunHook
 
 CENTRE = "global_center_variable"
@@ -66,7 +73,24 @@ class CentredGetter:
         return found[variable.name]
 
 
-def make_slots_local(before: set[str]) -> None:
+def step_and_meet(
+    optimizer: Optimizer, pairs: Sequence[Any], local_step: Any, period: Any, meet: Callable[[], Any], name: str | None
+) -> Operation:
+    """The op that takes a step of the worker's, which `local_step` counts, and each `period` of them does what `meet` makes.
+
+    pairs: (gradient, variable). The optimizer's slots become the worker's own.
+    """
+    before = {v.name for v in global_variables()}
+    step = optimizer.apply_gradients(pairs)
+    _make_slots_local(before)
+    with control_dependencies([step]):
+        counted = assign_add(local_step, 1, name="local_step_update")
+    with control_dependencies([counted]):
+        is_over = equal(floormod(local_step.read_value(), period), 0)
+        return cond(is_over, meet, no_op, name=name).op  # type: ignore[no-any-return]
+
+
+def _make_slots_local(before: set[str]) -> None:
     """Global variables that are not among these names, an optimizer's slots, become the worker's."""
     everyones = get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
     for slot in [v for v in everyones if v.name not in before]:

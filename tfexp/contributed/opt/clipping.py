@@ -17,7 +17,7 @@ from tfexp.graph.dependencies import group, no_op
 from tfexp.graph.scopes import colocate_with, control_dependencies, name_scope
 from tfexp.ops import state
 from tfexp.ops.array_gather import gather
-from tfexp.ops.clip import clip_by_global_norm, clip_by_norm
+from tfexp.ops.clip import clip_by_global_norm, clip_by_norm, values_of
 from tfexp.ops.comparison import equal
 from tfexp.ops.reduce import reduce_all
 from tfexp.ops.scatter import scatter_update
@@ -93,7 +93,7 @@ class MultitaskOptimizerWrapper:
 
 def _unless_zero(update: Callable[..., Any]) -> Callable[..., Any]:
     def guarded(self: Optimizer, grad: Any, *of: Any) -> Any:
-        values = grad.values if isinstance(grad, IndexedSlices) else grad
+        values = values_of(grad)
 
         def updated() -> Any:
             return group(update(grad, *of))

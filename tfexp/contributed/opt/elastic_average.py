@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from tfexp.contributed.opt.centre import CENTRE, CentredGetter, StartHook, make_slots_local
+from tfexp.contributed.opt.centre import CENTRE, CentredGetter, StartHook, step_and_meet
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.control_flow import cond
-from tfexp.graph.dependencies import group, no_op
+from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies
 from tfexp.graph.scopes import device as device_
 from tfexp.ops import state
-from tfexp.ops.comparison import equal
-from tfexp.ops.elementwise_division import floormod
 from tfexp.ops.nn_norm import l2_loss
 from tfexp.ops.queue import FIFOQueue
 from tfexp.ops.variable_lists import global_variables, trainable_variables
@@ -91,15 +88,10 @@ class ElasticAverageOptimizer(OptimizerWrapper):
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """The op that takes a step of the worker's and, at the end of each period, exchanges with the centre."""
         pairs = list(grads_and_vars)
-        before = {v.name for v in global_variables()}
-        step = self._opt.apply_gradients(pairs)
-        make_slots_local(before)
-        with control_dependencies([step]):
-            counted = state.assign_add(self._local_step, 1, name="local_step_update")
         moved = [v for g, v in pairs if g is not None]
-        with control_dependencies([counted]):
-            is_over = equal(floormod(self._local_step.read_value(), self._period), 0)
-            return cond(is_over, lambda: self._exchange(moved, global_step), no_op, name=name).op
+        return step_and_meet(
+            self._opt, pairs, self._local_step, self._period, lambda: self._exchange(moved, global_step), name
+        )
 
     def _exchange(self, variables: list[Any], global_step: Any) -> Operation:
         refreshed = [state.assign(self._getter.copy(v), self._getter.centre(v).read_value()) for v in variables]

@@ -8,22 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tfexp.contributed.opt.centre import CentredGetter, StartHook, make_slots_local
+from tfexp.contributed.opt.centre import CentredGetter, StartHook, step_and_meet
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.control_flow import cond
-from tfexp.graph.dependencies import group, no_op
+from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.scopes import device as device_
 from tfexp.ops import state
 from tfexp.ops.accumulator import ConditionalAccumulator
 from tfexp.ops.array_fill import fill
-from tfexp.ops.comparison import equal
-from tfexp.ops.elementwise_division import floormod
 from tfexp.ops.queue import FIFOQueue
-from tfexp.ops.variable_lists import global_variables, trainable_variables
+from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variable_scope import get_variable
 from tfexp.train.optimizer import Optimizer
 from tfexp.train.session_hooks import SessionRunHook
@@ -68,15 +65,10 @@ class ModelAverageOptimizer(OptimizerWrapper):
             raise ValueError("Must supply at least one variable")
         if global_step is None:
             raise ValueError("Global step is required: it counts how often the workers took their mean")
-        before = {v.name for v in global_variables()}
-        step = self._opt.apply_gradients(pairs)
-        make_slots_local(before)
-        with control_dependencies([step]):
-            counted = state.assign_add(self._local_step, 1, name="local_step_update")
         moved = [v for g, v in pairs if g is not None]
-        with control_dependencies([counted]):
-            is_over = equal(floormod(self._local_step.read_value(), self._interval), 0)
-            return cond(is_over, lambda: self._averaged(moved, global_step), no_op, name=name).op
+        return step_and_meet(
+            self._opt, pairs, self._local_step, self._interval, lambda: self._averaged(moved, global_step), name
+        )
 
     def _averaged(self, variables: list[Any], global_step: Any) -> Operation:
         put, take = [], []

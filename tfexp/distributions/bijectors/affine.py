@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.distributions.bijectors.bijector import Bijector
+from tfexp.distributions.checks import checked_regular
 from tfexp.distributions.elementwise import of_one_type
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.linear_operators.dense import LinearOperatorLowerTriangular
 from tfexp.linear_operators.derived import LinearOperatorLowRankUpdate
@@ -16,7 +16,6 @@ from tfexp.linear_operators.operator import LinearOperator
 from tfexp.ops.array import shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_none_equal
 from tfexp.ops.diagonal import matrix_band_part, matrix_diag_part, matrix_set_diag
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.elementwise_unary import log
@@ -146,22 +145,16 @@ def _operator(
         if diag is not None:
             whole = whole + diag
             tril = matrix_set_diag(tril, whole)
-        base: LinearOperator = LinearOperatorLowerTriangular(_checked(validate_args, tril, whole), is_non_singular=True)
+        base: LinearOperator = LinearOperatorLowerTriangular(
+            checked_regular(validate_args, tril, whole), is_non_singular=True
+        )
     elif diag is not None or scale_perturb_factor is not None:
         if diag is None:
             ones: Any = ones_like(scale_perturb_factor[..., 0])
             diag = ones if scale_identity_multiplier is None else ones * scale_identity_multiplier[..., None]
-        base = LinearOperatorDiag(_checked(validate_args, diag, diag), is_non_singular=True)
+        base = LinearOperatorDiag(checked_regular(validate_args, diag, diag), is_non_singular=True)
     else:
         return None
     if scale_perturb_factor is None:
         return base
     return LinearOperatorLowRankUpdate(base, scale_perturb_factor, scale_perturb_diag, is_non_singular=True)
-
-
-def _checked(validate_args: bool, scale: Any, diag: Any) -> Any:
-    """`scale`, which must not be singular where arguments are validated."""
-    if not validate_args:
-        return scale
-    message = "The scale is singular: its diagonal has a zero."
-    return with_dependencies([assert_none_equal(diag, constant(0, diag.dtype), message=message)], scale)

@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from tfexp.experiment.compare import environment_differences
+from tfexp.experiment.compare import environment_differences, flat
 from tfexp.experiment.reporting.listing import STATUS_STYLES, console, is_better_low, short, show_runs
-from tfexp.experiment.reporting.run import Run, flat
+from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.select import differing, metric_names, text_of
 
 __all__ = ["circumstances", "parted", "show_comparison"]

@@ -21,6 +21,7 @@ __all__ = [
     "console",
     "heads",
     "is_better_low",
+    "is_number",
     "short",
     "show_runs",
 ]
@@ -115,7 +116,7 @@ def _table(runs: Sequence[Run], cells: dict[str, list[str]]) -> Any:
     columns = []
     for name, (head, *texts) in cells.items():
         values = [run.values.get(name) for run in runs]
-        right = all(_is_number(value) for value in values)
+        right = all(is_number(value) for value in values)
         table.add_column(Text(head), justify="right" if right else "left", no_wrap=True)
         best = _best(values, name) if name.startswith(("test.", "train.")) else None
         column = Text()
@@ -195,5 +196,6 @@ def _best(values: Sequence[Any], name: str) -> float | None:
     return min(numbers) if is_better_low(name) else max(numbers)
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether a column may have it among its numbers: nothing is no text either."""
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -6,8 +6,9 @@ import itertools
 import sys
 from typing import Any
 
+from tfexp.experiment.compare import flat
 from tfexp.experiment.reporting.listing import STATUS_STYLES, console, short
-from tfexp.experiment.reporting.run import Run, flat
+from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.select import metric_names, text_of
 
 __all__ = ["environment_of", "files_of", "heading", "show_run"]

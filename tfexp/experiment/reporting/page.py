@@ -17,7 +17,7 @@ from tfexp.experiment.reporting.charts import FEW, Panel, curves_panel, parallel
 from tfexp.experiment.reporting.comparison import circumstances, parted
 from tfexp.experiment.reporting.graph_drawing import draw_graph
 from tfexp.experiment.reporting.graph_outline import Outline, read_outline
-from tfexp.experiment.reporting.listing import heads, is_better_low, short
+from tfexp.experiment.reporting.listing import heads, is_better_low, is_number, short
 from tfexp.experiment.reporting.one_run import environment_of, files_of
 from tfexp.experiment.reporting.run import STATUSES, History, Run
 from tfexp.experiment.reporting.select import metric_names, sort_runs, text_of
@@ -234,7 +234,7 @@ def _table(subject: _Subject) -> str:
         values = [run.values[name] for run in subject.runs if name in run.values]
         if len(set(values)) > 1:
             best[name] = (min if is_better_low(name) else max)(values)
-    numeric = {name for name in columns if all(_is_number(run.values.get(name)) for run in subject.runs)}
+    numeric = {name for name in columns if all(is_number(run.values.get(name)) for run in subject.runs)}
     head = "".join(
         f'<th{_number(name in numeric)}><button title="{escape(name)}">{escape(titles[name])}</button></th>'
         for name in columns
@@ -366,10 +366,6 @@ def _pairs(rows: Iterable[tuple[str, str]]) -> str:
 
 def _status(run: Run) -> str:
     return f"status {run.status.replace(' ', '-')}"
-
-
-def _is_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _number(right: bool) -> str:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfexp.experiment.compare import flat
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.liveness import at_work
 
-__all__ = ["STATUSES", "History", "Run", "choice", "flat", "is_run", "read_run"]
+__all__ = ["STATUSES", "History", "Run", "choice", "is_run", "read_run"]
 
 STATUSES = ("finished", "stopped early", "halved", "interrupted", "failed", "diverged", "running", "unknown")
 """halved: ended by a sweep, for others were better. interrupted: by a signal, or its process is gone. unknown: the folder
@@ -145,17 +146,6 @@ def choice(target: Any) -> str:
     """The choice of a group that names the class `package.module:Class`, in the way that ours are named: `breast_cancer`."""
     name = str(target).rpartition(":")[2]
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
-
-
-def flat(tree: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The leaves of nested dictionaries by dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in tree.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = value
-    return found
 
 
 def _status(manifest: dict[str, Any], told: dict[str, Any]) -> str:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
+from tfexp.formats.bundle_files import sync_path
 
 __all__ = ["Event", "Journal", "go_on"]
 
@@ -48,7 +49,7 @@ class Journal:
         except OSError as error:
             raise ExperimentError(f"cannot write {path}: {error.strerror}") from error
         _lock(descriptor, folder)
-        _sync(folder)
+        sync_path(str(folder))
         return cls(folder, descriptor, [])
 
     @classmethod
@@ -114,12 +115,3 @@ def _lock(descriptor: int, folder: Path) -> None:
     except OSError as error:
         os.close(descriptor)
         raise ExperimentError(f"the sweep in {folder} is in use by another process") from error
-
-
-def _sync(folder: Path) -> None:
-    """Let the folder's list of files be on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

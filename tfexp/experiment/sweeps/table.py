@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tfexp.experiment.progress import clock
 from tfexp.experiment.sweeps.driver import Watcher
 from tfexp.experiment.sweeps.ledger import Ledger
 from tfexp.experiment.sweeps.results import Ranked, Row
@@ -41,7 +42,7 @@ class _Counting(Watcher):
             parts.append(f"best {self.sweep.metric} {best[0]:.6g} (trial {best[1]})")
         left = self.seconds_left(over, total)
         if left is not None:
-            parts.append(f"{_clock(left)} left")
+            parts.append(f"{clock(left)} left")
         return "  ".join(parts)
 
     def seconds_left(self, over: int, total: int) -> float | None:
@@ -261,9 +262,3 @@ def _mean(rows: Sequence[Row], part: str, name: str) -> str:
 def _first_line(text: str) -> str:
     line = (text.strip().splitlines() or [""])[0].partition("; ")[0]
     return line if len(line) <= 100 else f"{line[:99]}…"
-
-
-def _clock(seconds: float) -> str:
-    minutes, seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
