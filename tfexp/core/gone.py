@@ -13,27 +13,29 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-_TOP_LEVEL = {
-    "audio_summary": "tf.summary.audio",
-    "batch_matmul": "tf.matmul",
-    "complex_abs": "tf.abs",
-    "histogram_summary": "tf.summary.histogram",
-    "image_summary": "tf.summary.image",
-    "inv": "tf.reciprocal",
-    "listdiff": "tf.setdiff1d",
-    "merge_all_summaries": "tf.summary.merge_all",
-    "merge_summary": "tf.summary.merge",
-    "mul": "tf.multiply",
-    "neg": "tf.negative",
-    "pack": "tf.stack",
-    "scalar_summary": "tf.summary.scalar",
-    "select": "tf.where",
-    "sub": "tf.subtract",
-    "unpack": "tf.unstack",
-}
-_TRAIN = {
-    "SummaryWriter": "tf.summary.FileWriter",
-    "SummaryWriterCache": "tf.summary.FileWriterCache",
+_GONE = {
+    "tf": {
+        "audio_summary": "tf.summary.audio",
+        "batch_matmul": "tf.matmul",
+        "complex_abs": "tf.abs",
+        "histogram_summary": "tf.summary.histogram",
+        "image_summary": "tf.summary.image",
+        "inv": "tf.reciprocal",
+        "listdiff": "tf.setdiff1d",
+        "merge_all_summaries": "tf.summary.merge_all",
+        "merge_summary": "tf.summary.merge",
+        "mul": "tf.multiply",
+        "neg": "tf.negative",
+        "pack": "tf.stack",
+        "scalar_summary": "tf.summary.scalar",
+        "select": "tf.where",
+        "sub": "tf.subtract",
+        "unpack": "tf.unstack",
+    },
+    "tf.train": {
+        "SummaryWriter": "tf.summary.FileWriter",
+        "SummaryWriterCache": "tf.summary.FileWriterCache",
+    },
 }
 
 
@@ -48,13 +50,18 @@ def _is_tensorflows(symbol: str) -> bool:
     return symbol in public_symbols() or symbol.startswith("tf.contrib.")
 
 
-def _lookup(
-    module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: Mapping[str, str] | None = None
+def missing_from(
+    namespace: str, on_first_use: Mapping[str, str] | None = None, kept_in: str | None = None
 ) -> Callable[[str], Any]:
-    """A module's `__getattr__`."""
-    kept_in = f"tfexp.api.{namespace.removeprefix('tf.')}"
-    if kept_in not in sys.modules:
-        kept_in = module
+    """The `__getattr__` of the module that is that namespace (`tf.nn`).
+
+    on_first_use: where names are that are loaded when first asked for, as `module` or `module:attribute`; kept_in: the
+    module in which they are from then on.
+    """
+    module = namespace.replace("tf", "tfexp", 1)
+    if kept_in is None:
+        kept_in = namespace.replace("tf", "tfexp.api", 1)
+        kept_in = kept_in if kept_in in sys.modules else module
 
     def lookup(name: str) -> Any:
         if name == "__all__" and on_first_use is not None:  # `import *` takes what has not been asked for yet, too
@@ -68,7 +75,7 @@ def _lookup(
                 setattr(sys.modules[kept_in], name, value)
             return value
         plain = f"module {module!r} has no attribute {name!r}"
-        if gone is not None and name in gone:
+        if name in (gone := _GONE.get(namespace, {})):
             raise AttributeError(f"{plain} any more: use {gone[name]}")
         if not name.startswith("_") and _is_tensorflows(f"{namespace}.{name}"):
             raise AttributeError(
@@ -80,28 +87,19 @@ def _lookup(
     return lookup
 
 
-def missing_from(namespace: str, on_first_use: Mapping[str, str] | None = None) -> Callable[[str], Any]:
-    """The `__getattr__` of the module that is that namespace (`tf.nn`).
-
-    on_first_use: where names are that are loaded when first asked for, as `module` or `module:attribute`.
-    """
-    return _lookup(f"tfexp.{namespace.removeprefix('tf.')}", namespace, on_first_use=on_first_use)
-
-
 _PACKAGES = ("tfexp", "tfexp.api")
 _IMPORT = re.compile(r"^ +from (\S+) import (?:\(\s*)?(\w+) as (\w+)", re.MULTILINE)
 
 
-@functools.cache
 def names_of(file: str) -> dict[str, str]:
     """The indented `from module import name as public` of a source file: public name -> `module:name`, or a module."""
     found = _IMPORT.findall(Path(file).read_text(encoding="utf-8"))
     return {public: f"{module}{'.' if module in _PACKAGES else ':'}{name}" for module, name, public in found}
 
 
-def of_top_level(file: str) -> Callable[[str], Any]:
-    """The `__getattr__` of `tfexp`, whose source file has the names."""
-    return _lookup("tfexp", "tf", _TOP_LEVEL, names_of(file))
-
-
-of_train = _lookup("tfexp.train", "tf.train", _TRAIN, {"experimental": "tfexp.api.train_experimental"})
+def namespace(name: str, module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of the module that is that namespace (`tf.nn`), whose source file has the names."""
+    file = sys.modules[module].__file__
+    assert file is not None
+    names = names_of(file)
+    return missing_from(name, names, module), lambda: sorted({*vars(sys.modules[module]), *names})

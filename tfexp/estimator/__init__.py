@@ -60,7 +60,7 @@ from tfexp.train.stopping_hooks import GlobalStepWaiterHook as GlobalStepWaiterH
 from tfexp.train.stopping_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError
 from tfexp.train.stopping_hooks import NanTensorHook as NanTensorHook
 from tfexp.train.stopping_hooks import StopAtStepHook as StopAtStepHook
-from tfexp.train.warm_start import VocabInfo as VocabInfo
+from tfexp.train.warm_starts import VocabInfo as VocabInfo
 from tfexp.train.watching_hooks import LoggingTensorHook as LoggingTensorHook
 from tfexp.train.watching_hooks import ProfilerHook as ProfilerHook
 from tfexp.train.watching_hooks import StepCounterHook as StepCounterHook
