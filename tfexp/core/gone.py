@@ -7,10 +7,10 @@ of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_1
 
 import functools
 import importlib
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 _GONE = {
@@ -42,7 +42,13 @@ _GONE = {
 @functools.cache
 def public_symbols(version: str = "1.15") -> tuple[str, ...]:
     """The public names of TensorFlow 1.15 or 2.0 (`tf.nn.relu`), sorted; of `tf.raw_ops` only the name itself."""
-    return tuple((Path(__file__).parent / f"symbols_{version.replace('.', '_')}.txt").read_text().split())
+    return tuple(_read(os.path.join(os.path.dirname(__file__), f"symbols_{version.replace('.', '_')}.txt")).split())
+
+
+def _read(file: str) -> str:
+    """A file's text; `pathlib` would be a twentieth of what `import tfexp` takes."""
+    with open(file, encoding="utf-8") as opened:
+        return opened.read()
 
 
 def _is_tensorflows(symbol: str) -> bool:
@@ -93,7 +99,7 @@ _IMPORT = re.compile(r"^ +from (\S+) import (?:\(\s*)?(\w+) as (\w+)", re.MULTIL
 
 def names_of(file: str) -> dict[str, str]:
     """The indented `from module import name as public` of a source file: public name -> `module:name`, or a module."""
-    found = _IMPORT.findall(Path(file).read_text(encoding="utf-8"))
+    found = _IMPORT.findall(_read(file))
     return {public: f"{module}{'.' if module in _PACKAGES else ':'}{name}" for module, name, public in found}
 
 
