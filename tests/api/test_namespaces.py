@@ -70,7 +70,10 @@ train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     session.run(train)
-unused = "train.saver train.supervisor train.momentum ops.nn_conv ops.nn_pool ops.candidate_sampling distributed.server"
+unused = (
+    "train.saver train.supervisor train.momentum ops.nn_conv ops.nn_pool ops.candidate_sampling distributed.server "
+    "plan.dynamic plan.compiled_loops runtime.dumping"
+)
 print([name for name in unused.split() if f"tfexp.{name}" in sys.modules], "ml_dtypes" in sys.modules)
 """
 
