@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 _GONE = {
@@ -93,7 +94,7 @@ def missing_from(
     return lookup
 
 
-_PACKAGES = ("tfexp", "tfexp.api")
+_PACKAGES = ("tfexp", "tfexp.api", "tfexp.data")
 _IMPORT = re.compile(r"^ +from (\S+) import (?:\(\s*)?(\w+) as (\w+)", re.MULTILINE)
 
 
@@ -103,9 +104,14 @@ def names_of(file: str) -> dict[str, str]:
     return {public: f"{module}{'.' if module in _PACKAGES else ':'}{name}" for module, name, public in found}
 
 
-def namespace(name: str, module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of the module that is that namespace (`tf.nn`), whose source file has the names."""
+def namespace(
+    name: str, module: str, above: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of the module that is that namespace (`tf.nn`), whose source file has the names.
+
+    `above`: names from rooms above, which the file may not import, as `module:attribute`.
+    """
     file = sys.modules[module].__file__
     assert file is not None
-    names = names_of(file)
+    names = {**names_of(file), **above}
     return missing_from(name, names, module), lambda: sorted({*vars(sys.modules[module]), *names})
