@@ -82,6 +82,14 @@ def test_a_training_step_loads_only_what_it_uses_of_its_namespaces():
     assert python("-c", STEP) == ("[] False\n", 0)
 
 
+def test_a_model_of_keras_loads_no_other_layers_and_nothing_that_speaks_http():
+    check = (
+        "import sys, tfexp as tf; tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=(5,))]); "
+        "print([m for m in ('http.client', 'tfexp.keras.layers.convolutional', 'tfexp.metrics.ranking') if m in sys.modules])"
+    )
+    assert python("-c", check) == ("[]\n", 0)
+
+
 def test_namespaces_list_names_that_nobody_has_asked_for():
     assert {"dynamic_rnn", "lrn", "relu", "rnn_cell"} <= set(dir(tf.nn))
     assert {"Saver", "experimental", "global_step"} <= set(dir(tf.train))
