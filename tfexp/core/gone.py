@@ -94,7 +94,7 @@ def missing_from(
     return lookup
 
 
-_PACKAGES = ("tfexp", "tfexp.api", "tfexp.data")
+_PACKAGES = ("tfexp", "tfexp.api", "tfexp.data", "tfexp.estimator")
 _IMPORT = re.compile(r"^ +from (\S+) import (?:\(\s*)?(\w+) as (\w+)", re.MULTILINE)
 
 
