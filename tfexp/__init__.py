@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tfexp import first_use as _first_use
 from tfexp.core.dtypes import *  # noqa: F403
-from tfexp.core.gone import names_of, of_top_level
+from tfexp.core.gone import namespace as _namespace
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
@@ -613,8 +613,4 @@ if TYPE_CHECKING:
     from tfexp.runtime.session_handles import get_session_handle as get_session_handle
     from tfexp.runtime.session_handles import get_session_tensor as get_session_tensor
 
-__getattr__ = of_top_level(__file__)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *names_of(__file__)})
+__getattr__, __dir__ = _namespace("tf", __name__)

@@ -3,12 +3,14 @@
 import inspect
 import os
 import pathlib
+import pkgutil
 import subprocess
 import sys
 
 import pytest
 
 import tfexp as tf
+from tfexp.core.gone import names_of
 
 
 def python(*arguments):
@@ -58,6 +60,46 @@ def test_app_run_parses_flags_calls_main_and_exits(tmp_path):
 def test_importing_loads_neither_absl_nor_unittest():
     check = "import sys, tfexp; print([m for m in ('absl', 'absl.flags', 'unittest') if m in sys.modules])"
     assert python("-c", check) == ("[]\n", 0)
+
+
+STEP = """
+import sys
+import tfexp as tf
+loss = tf.nn.relu(tf.Variable([1.0, 2.0]))
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+with tf.Session() as session:
+    session.run(tf.global_variables_initializer())
+    session.run(train)
+unused = (
+    "train.saver train.supervisor train.momentum ops.nn_conv ops.nn_pool ops.candidate_sampling distributed.server "
+    "plan.dynamic plan.compiled_loops runtime.dumping"
+)
+print([name for name in unused.split() if f"tfexp.{name}" in sys.modules], "ml_dtypes" in sys.modules)
+"""
+
+
+def test_a_training_step_loads_only_what_it_uses_of_its_namespaces():
+    assert python("-c", STEP) == ("[] False\n", 0)
+
+
+def test_a_model_of_keras_loads_no_other_layers_and_nothing_that_speaks_http():
+    check = (
+        "import sys, tfexp as tf; tf.keras.Sequential([tf.keras.layers.Dense(3, input_shape=(5,))]); "
+        "print([m for m in ('http.client', 'tfexp.keras.layers.convolutional', 'tfexp.estimator') if m in sys.modules])"
+    )
+    assert python("-c", check) == ("[]\n", 0)
+
+
+def test_namespaces_list_names_that_nobody_has_asked_for():
+    assert {"dynamic_rnn", "lrn", "relu", "rnn_cell"} <= set(dir(tf.nn))
+    assert {"Saver", "experimental", "global_step"} <= set(dir(tf.train))
+
+
+@pytest.mark.parametrize("package", [tf.data, tf.estimator, tf.layers, tf.metrics, tf.train])
+def test_no_module_takes_the_place_of_a_name(package):
+    """Importing a module sets its name in the package around it."""
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    assert not modules & {name for name, place in names_of(package.__file__).items() if ":" in place}
 
 
 def test_compat_v1_is_the_library_itself():

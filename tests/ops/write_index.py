@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections import defaultdict
+from pathlib import Path
 
 import tfexp.ops
 from tfexp.core.op import _OPS, modules_of
@@ -23,4 +24,4 @@ def current() -> str:
 
 
 if __name__ == "__main__":
-    FILE.write_text(current(), encoding="utf-8")
+    Path(FILE).write_text(current(), encoding="utf-8")

@@ -97,6 +97,12 @@ def test_constants_are_folded():
             np.testing.assert_array_equal(session.run(a), [5.0, 10.0])
 
 
+def test_what_fills_a_large_variable_is_not_kept_beside_it():
+    large, small = tf.Variable(tf.zeros([67, 71])), tf.Variable(tf.zeros([3, 5]))
+    assert "Fill" in ops(plan_for(large.initializer))
+    assert "Fill" not in ops(plan_for(small.initializer))
+
+
 def test_what_fails_while_folding_fails_while_running():
     a = tf.constant(2) // tf.constant(0)
     with tf.Session() as session:

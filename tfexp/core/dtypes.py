@@ -1,7 +1,8 @@
 """TensorFlow's element types (`tf.DType`) and their NumPy counterparts.
 
-Strings are object arrays of `bytes`; bfloat16 is `ml_dtypes.bfloat16`; the quantized types are plain integers that
-only the dtype tells apart. A reference dtype (`float32_ref`, enum + 100) is the type of a variable's own output.
+Strings are object arrays of `bytes`; bfloat16 is `ml_dtypes.bfloat16`, and that package is loaded when somebody asks for
+it; the quantized types are plain integers that only the dtype tells apart. A reference dtype (`float32_ref`, enum + 100) is
+the type of a variable's own output.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from builtins import bool as _bool
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from tensorboard.compat.proto import types_pb2
 
@@ -66,12 +66,23 @@ class DType:
             raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}") from None
 
     @classmethod
-    def _define(cls, enum: int, name: str, numpy_type: type, kind: str) -> DType:
+    def _define(cls, enum: int, name: str, numpy_type: type | None, kind: str) -> DType:
         self = object.__new__(cls)
-        self._enum, self._name, self._numpy, self._kind = enum, name, numpy_type, kind
+        self._enum, self._name, self._kind = enum, name, kind
+        if numpy_type is not None:
+            self._numpy = numpy_type
         self._hash = hash(enum)
         cls._by_enum[enum] = self
         return self
+
+    def __getattr__(self, name: str) -> Any:
+        """bfloat16's `_numpy`, which is there from the first time on: the package costs a tenth of all that tfexp loads."""
+        if name != "_numpy":
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        import ml_dtypes
+
+        self._numpy = ml_dtypes.bfloat16
+        return self._numpy
 
     @property
     def name(self) -> str:
@@ -157,6 +168,8 @@ class DType:
         if self._kind == "b":
             return which == "max"
         if self._kind == "f":
+            import ml_dtypes  # its `finfo` knows NumPy's types too
+
             return getattr(ml_dtypes.finfo(self._numpy), which)
         if self._kind in "iuq":
             return getattr(np.iinfo(self._numpy), which)
@@ -203,7 +216,7 @@ class DType:
         return as_dtype, (self._name,)
 
 
-_TABLE: list[tuple[str, type, str]] = [
+_TABLE: list[tuple[str, type | None, str]] = [
     ("float32", np.float32, "f"),
     ("float64", np.float64, "f"),
     ("int32", np.int32, "i"),
@@ -217,7 +230,7 @@ _TABLE: list[tuple[str, type, str]] = [
     ("qint8", np.int8, "q"),
     ("quint8", np.uint8, "q"),
     ("qint32", np.int32, "q"),
-    ("bfloat16", ml_dtypes.bfloat16, "f"),
+    ("bfloat16", None, "f"),
     ("qint16", np.int16, "q"),
     ("quint16", np.uint16, "q"),
     ("uint16", np.uint16, "u"),
@@ -266,7 +279,7 @@ QUANTIZED_DTYPES = frozenset(d for d in DType._by_enum.values() if d.is_quantize
 
 _PYTHON_TYPES: dict[type, DType] = {float: float32, _bool: bool, object: string}
 _BY_NUMPY: dict[np.dtype[Any], DType] = {
-    np.dtype(d._numpy): d for d in reversed([_BY_NAME[row[0]] for row in _TABLE]) if d._kind not in "qsrv"
+    np.dtype(numpy_type): _BY_NAME[name] for name, numpy_type, kind in reversed(_TABLE) if numpy_type and kind not in "qsrv"
 }
 
 
@@ -291,6 +304,8 @@ def as_dtype(type_value: Any) -> DType:
         else:
             if numpy_dtype in _BY_NUMPY:
                 return _BY_NUMPY[numpy_dtype]
+            if numpy_dtype.name == "bfloat16":
+                return bfloat16
             if numpy_dtype.kind in "OSU":
                 return string
             if not numpy_dtype.isnative:

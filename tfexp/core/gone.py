@@ -7,40 +7,49 @@ of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_1
 
 import functools
 import importlib
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-_TOP_LEVEL = {
-    "audio_summary": "tf.summary.audio",
-    "batch_matmul": "tf.matmul",
-    "complex_abs": "tf.abs",
-    "histogram_summary": "tf.summary.histogram",
-    "image_summary": "tf.summary.image",
-    "inv": "tf.reciprocal",
-    "listdiff": "tf.setdiff1d",
-    "merge_all_summaries": "tf.summary.merge_all",
-    "merge_summary": "tf.summary.merge",
-    "mul": "tf.multiply",
-    "neg": "tf.negative",
-    "pack": "tf.stack",
-    "scalar_summary": "tf.summary.scalar",
-    "select": "tf.where",
-    "sub": "tf.subtract",
-    "unpack": "tf.unstack",
-}
-_TRAIN = {
-    "SummaryWriter": "tf.summary.FileWriter",
-    "SummaryWriterCache": "tf.summary.FileWriterCache",
+_GONE = {
+    "tf": {
+        "audio_summary": "tf.summary.audio",
+        "batch_matmul": "tf.matmul",
+        "complex_abs": "tf.abs",
+        "histogram_summary": "tf.summary.histogram",
+        "image_summary": "tf.summary.image",
+        "inv": "tf.reciprocal",
+        "listdiff": "tf.setdiff1d",
+        "merge_all_summaries": "tf.summary.merge_all",
+        "merge_summary": "tf.summary.merge",
+        "mul": "tf.multiply",
+        "neg": "tf.negative",
+        "pack": "tf.stack",
+        "scalar_summary": "tf.summary.scalar",
+        "select": "tf.where",
+        "sub": "tf.subtract",
+        "unpack": "tf.unstack",
+    },
+    "tf.train": {
+        "SummaryWriter": "tf.summary.FileWriter",
+        "SummaryWriterCache": "tf.summary.FileWriterCache",
+    },
 }
 
 
 @functools.cache
 def public_symbols(version: str = "1.15") -> tuple[str, ...]:
     """The public names of TensorFlow 1.15 or 2.0 (`tf.nn.relu`), sorted; of `tf.raw_ops` only the name itself."""
-    return tuple((Path(__file__).parent / f"symbols_{version.replace('.', '_')}.txt").read_text().split())
+    return tuple(_read(os.path.join(os.path.dirname(__file__), f"symbols_{version.replace('.', '_')}.txt")).split())
+
+
+def _read(file: str) -> str:
+    """A file's text; `pathlib` would be a twentieth of what `import tfexp` takes."""
+    with open(file, encoding="utf-8") as opened:
+        return opened.read()
 
 
 def is_tensorflows(symbol: str) -> bool:
@@ -48,13 +57,18 @@ def is_tensorflows(symbol: str) -> bool:
     return symbol in public_symbols() or symbol.startswith("tf.contrib.")
 
 
-def _lookup(
-    module: str, namespace: str, gone: Mapping[str, str] | None = None, on_first_use: Mapping[str, str] | None = None
+def missing_from(
+    namespace: str, on_first_use: Mapping[str, str] | None = None, kept_in: str | None = None
 ) -> Callable[[str], Any]:
-    """A module's `__getattr__`."""
-    kept_in = f"tfexp.api.{namespace.removeprefix('tf.')}"
-    if kept_in not in sys.modules:
-        kept_in = module
+    """The `__getattr__` of the module that is that namespace (`tf.nn`).
+
+    on_first_use: where names are that are loaded when first asked for, as `module` or `module:attribute`; kept_in: the
+    module in which they are from then on.
+    """
+    module = namespace.replace("tf", "tfexp", 1)
+    if kept_in is None:
+        kept_in = namespace.replace("tf", "tfexp.api", 1)
+        kept_in = kept_in if kept_in in sys.modules else module
 
     def lookup(name: str) -> Any:
         if name == "__all__" and on_first_use is not None:  # `import *` takes what has not been asked for yet, too
@@ -68,7 +82,7 @@ def _lookup(
                 setattr(sys.modules[kept_in], name, value)
             return value
         plain = f"module {module!r} has no attribute {name!r}"
-        if gone is not None and name in gone:
+        if name in (gone := _GONE.get(namespace, {})):
             raise AttributeError(f"{plain} any more: use {gone[name]}")
         if not name.startswith("_") and is_tensorflows(f"{namespace}.{name}"):
             raise AttributeError(
@@ -80,28 +94,24 @@ def _lookup(
     return lookup
 
 
-def missing_from(namespace: str, on_first_use: Mapping[str, str] | None = None) -> Callable[[str], Any]:
-    """The `__getattr__` of the module that is that namespace (`tf.nn`).
-
-    on_first_use: where names are that are loaded when first asked for, as `module` or `module:attribute`.
-    """
-    return _lookup(f"tfexp.{namespace.removeprefix('tf.')}", namespace, on_first_use=on_first_use)
-
-
-_PACKAGES = ("tfexp", "tfexp.api")
+_PACKAGES = ("tfexp", "tfexp.api", "tfexp.data", "tfexp.estimator")
 _IMPORT = re.compile(r"^ +from (\S+) import (?:\(\s*)?(\w+) as (\w+)", re.MULTILINE)
 
 
-@functools.cache
 def names_of(file: str) -> dict[str, str]:
     """The indented `from module import name as public` of a source file: public name -> `module:name`, or a module."""
-    found = _IMPORT.findall(Path(file).read_text(encoding="utf-8"))
+    found = _IMPORT.findall(_read(file))
     return {public: f"{module}{'.' if module in _PACKAGES else ':'}{name}" for module, name, public in found}
 
 
-def of_top_level(file: str) -> Callable[[str], Any]:
-    """The `__getattr__` of `tfexp`, whose source file has the names."""
-    return _lookup("tfexp", "tf", _TOP_LEVEL, names_of(file))
+def namespace(
+    name: str, module: str, above: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of the module that is that namespace (`tf.nn`), whose source file has the names.
 
-
-of_train = _lookup("tfexp.train", "tf.train", _TRAIN, {"experimental": "tfexp.api.train_experimental"})
+    `above`: names from rooms above, which the file may not import, as `module:attribute`.
+    """
+    file = sys.modules[module].__file__
+    assert file is not None
+    names = {**names_of(file), **above}
+    return missing_from(name, names, module), lambda: sorted({*vars(sys.modules[module]), *names})

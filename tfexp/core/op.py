@@ -400,6 +400,9 @@ def _split(text: str, separator: str) -> list[str]:
     return [part.strip() for part in text.split(separator) if part.strip()]
 
 
+_arg = functools.cache(Arg)  # many ops share these, and their attributes' declarations
+
+
 def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
     name, _, kind = text.partition(":")
     name, kind = name.strip(), kind.strip()
@@ -408,13 +411,13 @@ def _parse_arg(text: str, attrs: dict[str, Attr]) -> Arg:
     kind = (kind_of_many if star else number).strip()
     number_attr = number.strip() if star else None
     if kind not in attrs:
-        return Arg(name, dtype=dtypes.as_dtype(kind), number_attr=number_attr, is_ref=is_ref)
+        return _arg(name, dtype=dtypes.as_dtype(kind), number_attr=number_attr, is_ref=is_ref)
     if attrs[kind].kind == "list(type)":
-        return Arg(name, type_list_attr=kind, is_ref=is_ref)
-    return Arg(name, type_attr=kind, number_attr=number_attr, is_ref=is_ref)
+        return _arg(name, type_list_attr=kind, is_ref=is_ref)
+    return _arg(name, type_attr=kind, number_attr=number_attr, is_ref=is_ref)
 
 
-@functools.cache  # many ops share their attributes' declarations
+@functools.cache
 def _parse_attr(text: str) -> Attr:
     match = _ATTR.fullmatch(text)
     if match is None:

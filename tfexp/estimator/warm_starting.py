@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from tfexp.core.log import get_logger
 from tfexp.train import saved_model_names as names
 from tfexp.train.saved_model_loader import contains_saved_model
-from tfexp.train.warm_start import VocabInfo, warm_start
+from tfexp.train.warm_starts import VocabInfo, warm_start
 
 _log = get_logger()
 

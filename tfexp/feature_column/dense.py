@@ -22,7 +22,7 @@ from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.sparse import sparse_slice, sparse_tensor_to_dense
 from tfexp.ops.sparse_values import sparse_merge
 from tfexp.ops.variable_scope import get_variable
-from tfexp.train.init_from_checkpoint import init_from_checkpoint
+from tfexp.train.assignment_maps import init_from_checkpoint
 
 
 class _OfCategorical(DenseColumn):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from tfexp.core.gone import missing_from, names_of
+from tfexp.core.gone import namespace
 from tfexp.layers import experimental as experimental
 
 if TYPE_CHECKING:
@@ -43,9 +43,4 @@ if TYPE_CHECKING:
     from tfexp.layers.separable import separable_conv1d as separable_conv1d
     from tfexp.layers.separable import separable_conv2d as separable_conv2d
 
-_names = names_of(__file__)
-__getattr__ = missing_from("tf.layers", _names)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_names})
+__getattr__, __dir__ = namespace("tf.layers", __name__)

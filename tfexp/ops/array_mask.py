@@ -11,7 +11,6 @@ from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
-from tfexp.core.workers import scratch
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
@@ -52,7 +51,7 @@ _BITS = {1: np.int8, 2: np.int16, 4: np.int32, 8: np.int64}
 def _chosen(condition: Array, t: Array, e: Array, out: Array | None = None) -> Array:
     """t where `condition` holds, else e; the three broadcast.
 
-    By the bits of the elements, e ^ ((t ^ e) & mask): ten times as fast as np.where, and as exact. `out` must be neither
+    By the bits of the elements, e ^ ((t ^ e) * condition): ten times as fast as np.where, and exact. `out` must be neither
     t nor e.
     """
     bits = _BITS.get(t.dtype.itemsize)
@@ -60,20 +59,10 @@ def _chosen(condition: Array, t: Array, e: Array, out: Array | None = None) -> A
         return np.where(condition, t, e)
     result = np.empty(np.broadcast_shapes(condition.shape, t.shape, e.shape), t.dtype) if out is None else out
     chosen, t_bits, e_bits = result.view(bits), t.view(bits), e.view(bits)
-    mask = _mask(condition, bits)
     np.bitwise_xor(t_bits, e_bits, out=chosen)
-    np.bitwise_and(chosen, mask, out=chosen)
+    np.multiply(chosen, condition, out=chosen)
     np.bitwise_xor(chosen, e_bits, out=chosen)
     return result
-
-
-def _mask(condition: Array, bits: Any) -> Array:
-    """All bits where true, else none; valid until the next call."""
-    signed = scratch("signed", condition.shape, np.int8)
-    np.negative(condition.view(np.int8), out=signed)
-    mask = scratch("mask", condition.shape, bits)
-    mask[...] = signed
-    return mask
 
 
 def _selected(condition: Array, t: Array, e: Array) -> Array:

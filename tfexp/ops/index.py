@@ -6,16 +6,17 @@ written by `python -m tests.ops.write_index`, and a test says when it is out of 
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 
 from tfexp.core.op import define_on_first_use
 
 PACKAGE = "tfexp.ops"
-FILE = Path(__file__).with_name("index.txt")
+FILE = os.path.join(os.path.dirname(__file__), "index.txt")
 
 
 def install() -> None:
     """Have the registry import the modules that the file names."""
-    for line in FILE.read_text(encoding="utf-8").splitlines():
-        modules, _, names = line.partition(": ")
-        define_on_first_use([f"{PACKAGE}.{module}" for module in modules.split()], names.split())
+    with open(FILE, encoding="utf-8") as lines:
+        for line in lines:
+            modules, _, names = line.partition(": ")
+            define_on_first_use([f"{PACKAGE}.{module}" for module in modules.split()], names.split())

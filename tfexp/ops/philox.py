@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
@@ -238,10 +237,10 @@ def uniform_from_words(words: Words, dtype: npt.DTypeLike) -> Array:
     if dtype == np.float16:
         halves = (words & np.uint32(0x3FF)).astype(np.uint16) | np.uint16(0x3C00)
         return halves.view(np.float16) - np.float16(1)
-    if dtype == ml_dtypes.bfloat16:
+    if dtype.name == "bfloat16":
         # All of these fit in bfloat16 exactly, so the subtraction may as well be float32's.
         shifted = (words & np.uint32(0x7F)) << np.uint32(16) | np.uint32(0x3F800000)
-        return (shifted.view(np.float32) - np.float32(1)).astype(ml_dtypes.bfloat16)
+        return (shifted.view(np.float32) - np.float32(1)).astype(dtype)
     raise TypeError(f"no uniform distribution for dtype {dtype.name}; choose half, bfloat16, float or double")
 
 

@@ -2,8 +2,8 @@
 
 The maximum of a window is the maximum of its columns' maxima: each dimension is a stage of its own, and a window of a x b
 costs a + b passes. Sums are made likewise. Which element a maximum was, the first of equal ones in scan order, is looked for
-offset by offset, dimension by dimension where windows overlap; it is picked by a mask of bits, so that infinite gradients
-stay where they belong. Blocks of images are shared out to the intra-op threads.
+offset by offset, dimension by dimension where windows overlap; its bits are multiplied by 0 or 1, so that infinite
+gradients stay where they belong. Blocks of images are shared out to the intra-op threads.
 
 x: [batch, *space, depth]; y: [batch, *windows, depth]. Padding takes part in no maximum and no mean.
 """
@@ -99,13 +99,11 @@ def max_pool(x: Array, lay: Windows, out: Array | None = None) -> Array:
     return result
 
 
-def _first_largest(
-    x: Array, largest: Array, lay: Windows, axes: Sequence[int], integers: np.dtype[Any]
-) -> Iterator[tuple[Slices, Slices, Array]]:
+def _first_largest(x: Array, largest: Array, lay: Windows, axes: Sequence[int]) -> Iterator[tuple[Slices, Slices, Array]]:
     """For each offset in a window, in scan order: which windows have it, where it is, and whether it is the first largest.
 
-    The latter as `integers`: all bits where it is, else none; valid until the next offset. `axes`: the dimensions of space
-    that windows extend in; in the others x and `largest` are alike.
+    The latter is valid until the next offset. `axes`: the dimensions of space that windows extend in; in the others x and
+    `largest` are alike.
     """
     free = scratch("free", largest.shape, np.bool_)  # windows whose largest element was not seen yet
     free[...] = True
@@ -115,7 +113,7 @@ def _first_largest(
         left = free[outputs]
         np.logical_and(mask, left, mask)
         np.logical_xor(left, mask, left)
-        yield outputs, inside, _bits(mask, integers)
+        yield outputs, inside, mask
 
 
 def _merged(slices: Sequence[Slices]) -> Slices:
@@ -180,8 +178,10 @@ def _place(x: Array, largest: Array, grad: Array, target: Array, lay: Windows, a
         if covers and number == len(reaches):
             there[...] = rest.view(grad.dtype)
             return
-        bits = _bits(np.equal(x[inside], largest[outputs], out=scratch("mask", rest.shape, np.bool_)), integers)
-        np.bitwise_and(rest, bits, bits)
+        mask = np.equal(x[inside], largest[outputs], out=scratch("mask", rest.shape, np.bool_))
+        bits = scratch("bits", rest.shape, integers)
+        bits[...] = mask
+        np.multiply(rest, bits, bits)
         np.bitwise_xor(rest, bits, rest)
         given = bits.view(grad.dtype)
         if overlap:
@@ -196,15 +196,6 @@ def _offsets(lay: Windows, axes: Sequence[int]) -> Iterator[tuple[Slices, Slices
         yield _merged([outputs for outputs, _ in reaches]), _merged([inside for _, inside in reaches])
 
 
-def _bits(mask: Array, integers: np.dtype[Any]) -> Array:
-    """All bits where the mask is true, else none. Changes the mask; valid until the next call."""
-    signed = mask.view(np.int8)
-    np.negative(signed, signed)
-    bits = scratch("bits", mask.shape, integers)
-    bits[...] = signed
-    return bits
-
-
 def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
     """Of `values`, shaped like x, those at each window's first largest element: [batch, *windows, depth]."""
     result = np.zeros(y.shape, values.dtype)
@@ -212,9 +203,9 @@ def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
         return result
     integers = _integers(values.dtype)
     picked, below = result.view(integers), values.view(integers)
-    for outputs, inside, bits in _first_largest(x, y, lay, range(len(lay.inputs)), integers):
+    for outputs, inside, mask in _first_largest(x, y, lay, range(len(lay.inputs))):
         there = picked[outputs]
-        np.bitwise_or(there, below[inside] & bits, there)
+        np.bitwise_or(there, below[inside] * mask, there)
     return result
 
 

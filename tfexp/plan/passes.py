@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
@@ -12,7 +13,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
 from tfexp.plan.bind import Libraries, bind
 from tfexp.plan.buffers import assign_buffers
-from tfexp.plan.compiled_loops import Compiler, compile_loops
 from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
@@ -27,6 +27,9 @@ from tfexp.plan.segment import Jit, find_segments
 from tfexp.plan.simplify import simplify
 from tfexp.plan.specialise import specialise
 from tfexp.plan.strands import find_strands
+
+if TYPE_CHECKING:
+    from tfexp.plan.compiled_loops import Compiler
 
 
 def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
@@ -50,11 +53,17 @@ def _optimising(
         ("simplify", _in_loops_too(simplify)),
         *([] if jit is None else [("compile", lambda draft: find_segments(draft, jit))]),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
-        *([] if loops is None else [("loops of elements", _in_loops_too(lambda draft: compile_loops(draft, loops)))]),
+        *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),
         ("buffers", _in_loops_too(assign_buffers)),
     ]
+
+
+def _loop_compiling(loops: Compiler) -> Callable[[Draft], None]:
+    from tfexp.plan.compiled_loops import compile_loops  # few sessions compile loops
+
+    return lambda draft: compile_loops(draft, loops)
 
 
 def make_plan(

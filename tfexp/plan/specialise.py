@@ -20,11 +20,15 @@ from tfexp.plan.plan import Slot, Step
 
 # What is computed once and kept for as long as the plan; TensorFlow's own constant folding stops at 10 MB.
 _MAX_CONSTANT_BYTES = 10 << 20
+# What is computed for a variable is kept there: kept by the plan of its initializer as well, it would be there twice.
+_STORES = ("Assign", "AssignVariableOp")
+_LIGHT_BYTES = 1 << 14
 
 
 def specialise(draft: Draft) -> None:
     """Refine the shapes of all values and set `constant` where a value is the same in every run. Nodes stay."""
     mortal = find_mortal(draft.nodes)
+    stored = {node.inputs[1] for node in draft.nodes if node.type in _STORES}
     for node in draft.nodes:
         if all(value.constant is not None for value in node.outputs) and node.outputs:
             continue
@@ -35,7 +39,7 @@ def specialise(draft: Draft) -> None:
             node.outputs[0].shape = TensorShape(None)
             continue
         _infer(node)
-        if node in mortal or not is_pure(node):
+        if node in mortal or not is_pure(node) or any(v in stored and not _is_light(v) for v in node.outputs):
             continue
         if not _from_shapes(node) and node.inputs and all(v.constant is not None for v in node.inputs):
             _fold(node)
@@ -150,9 +154,13 @@ def _from_shapes(node: Node) -> bool:
     return bool(node.outputs) and all(v.constant is not None for v in node.outputs)
 
 
-def _affordable(shape: TensorShape, dtype: Any) -> bool:
+def _affordable(shape: TensorShape, dtype: Any, most: int = _MAX_CONSTANT_BYTES) -> bool:
     elements = shape.num_elements()
-    return elements is not None and elements * np.dtype(dtype).itemsize <= _MAX_CONSTANT_BYTES
+    return elements is not None and elements * np.dtype(dtype).itemsize <= most
+
+
+def _is_light(value: Value) -> bool:
+    return _affordable(value.shape, value.dtype.as_numpy_dtype, _LIGHT_BYTES)
 
 
 def _fold(node: Node) -> None:

@@ -9,18 +9,20 @@ from __future__ import annotations
 import functools
 import importlib.util
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import UnimplementedError
-from tfexp.plan.compiled_loops import Compiler, Loop
-from tfexp.plan.loop_source import LoopSource
 from tfexp.plan.rewriters import rewriter_of, with_rewriter
 from tfexp.plan.segment import Jit, Segment
 from tfexp.runtime.device_list import is_virtual
 from tfexp.runtime.gpus import visible_order
+
+if TYPE_CHECKING:
+    from tfexp.plan.compiled_loops import Compiler, Loop
+    from tfexp.plan.loop_source import LoopSource
 
 NUMBA = "numba"
 """The custom optimizer of a ConfigProto whose name says that Numba compiles loops."""

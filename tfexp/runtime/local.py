@@ -12,7 +12,7 @@ import threading
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import config_pb2, step_stats_pb2
 
@@ -24,7 +24,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment, Places
 from tfexp.plan.codegen import Source, generate
-from tfexp.plan.dynamic import Placement
 from tfexp.plan.measured import makespan
 from tfexp.plan.passes import make_plan
 from tfexp.plan.plan import Plan
@@ -33,7 +32,6 @@ from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.device_memory import memory_limits
-from tfexp.runtime.dumping import Dump
 from tfexp.runtime.executor import Interpreter
 from tfexp.runtime.jit import jit_of, loop_compiler_of
 from tfexp.runtime.libraries import libraries_of
@@ -44,6 +42,9 @@ from tfexp.runtime.plan_cache import PlanCache
 from tfexp.runtime.resources import Resources, SessionResources
 from tfexp.runtime.step import ActiveSteps, current
 from tfexp.runtime.trace import Tracer, record_graphs
+
+if TYPE_CHECKING:
+    from tfexp.plan.dynamic import Placement
 
 # Shapes of one signature that get a plan of their own; with more, a plan for all shapes serves the rest.
 MAX_SPECIALISED = 16
@@ -234,6 +235,8 @@ class LocalStep:
 
     def _dumping(self, options: config_pb2.RunOptions, tracer: Tracer | None) -> Runner:
         """All nodes interpreted, and what they make dumped for the debugger."""
+        from tfexp.runtime.dumping import Dump
+
         plan = self.plan(None, optimise=False)
         runs = (next(self._backend.dumps), next(self._dumps))
         dump = Dump(options.debug_options, plan, self._fetches, self._targets, self._feeds, runs)

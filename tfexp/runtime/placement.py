@@ -9,15 +9,17 @@ traced step tells in `RunMetadata.cost_graph` what was expected of it (`estimate
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import step_stats_pb2
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.plan.assign import Assignment
-from tfexp.plan.dynamic import DynamicPlacer, Placement
 from tfexp.plan.rewriters import rewriter_of, with_rewriter
 from tfexp.runtime.cpu import step_threads
+
+if TYPE_CHECKING:
+    from tfexp.plan.dynamic import DynamicPlacer, Placement
 
 NAME = "dynamic_placer"
 _STEP_STATS = "step_stats"
@@ -36,6 +38,8 @@ def dynamic_placer(assignment: Assignment, config: Any, memory: Mapping[str, int
     """The placer that a ConfigProto asks for; None for the simple one. `memory`: bytes, by device."""
     if config.placement_period <= 0:
         return None
+    from tfexp.plan.dynamic import DynamicPlacer
+
     placer = DynamicPlacer(assignment, step_threads(config), memory)
     told = rewriter_of(config, NAME)
     if told is not None and _STEP_STATS in told.parameter_map:

@@ -15,7 +15,7 @@ from tfexp.ops.initializers import TruncatedNormal, zeros_initializer
 from tfexp.ops.remapping import generate_vocab_remapping_op, load_and_remap_matrix_op
 from tfexp.ops.variable_base import Variable
 from tfexp.train.checkpoint_utils import checkpoint_of
-from tfexp.train.warm_start import VocabInfo, from_vocabulary
+from tfexp.train.warm_starts import VocabInfo, from_vocabulary
 
 Initializer = Callable[..., Tensor]
 

@@ -37,7 +37,7 @@ from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable
-from tfexp.train import slot_creator
+from tfexp.train.slot_creator import create_slot, create_slot_with_initializer, create_zeros_slot
 
 GradientsAndVariables = list[tuple[Any, Any]]
 
@@ -298,7 +298,7 @@ class Optimizer(Trackable):
     def _get_or_make_slot(self, var: Any, val: Tensor, slot_name: str, op_name: str) -> Any:
         slots = self._slot_dict(slot_name)
         if _key(var) not in slots:
-            slots[_key(var)] = slot_creator.create_slot(var, val, op_name)
+            slots[_key(var)] = create_slot(var, val, op_name)
         return slots[_key(var)]
 
     def _get_or_make_slot_with_initializer(
@@ -306,13 +306,13 @@ class Optimizer(Trackable):
     ) -> Any:
         slots = self._slot_dict(slot_name)
         if _key(var) not in slots:
-            slots[_key(var)] = slot_creator.create_slot_with_initializer(var, initializer, shape, dtype, op_name)
+            slots[_key(var)] = create_slot_with_initializer(var, initializer, shape, dtype, op_name)
         return slots[_key(var)]
 
     def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
         slots = self._slot_dict(slot_name)
         if _key(var) not in slots:
-            slots[_key(var)] = slot_creator.create_zeros_slot(var, op_name)
+            slots[_key(var)] = create_zeros_slot(var, op_name)
         return slots[_key(var)]
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:

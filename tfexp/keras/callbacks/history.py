@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterable
 from typing import Any
 
@@ -146,6 +143,11 @@ class RemoteMonitor(Callback):
         self.send_as_json = send_as_json
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
+        # What speaks HTTP takes longer to load than all of the callbacks.
+        from urllib.error import HTTPError, URLError
+        from urllib.parse import urlencode
+        from urllib.request import Request, urlopen
+
         sent = {"epoch": epoch} | {
             name: value.item() if isinstance(value, (np.ndarray, np.generic)) else value
             for name, value in (logs or {}).items()
@@ -154,13 +156,11 @@ class RemoteMonitor(Callback):
         if self.send_as_json:
             body, kind = text, "application/json"
         else:
-            body, kind = urllib.parse.urlencode({self.field: text}), "application/x-www-form-urlencoded"
-        request = urllib.request.Request(
-            self.root + self.path, body.encode(), {"Content-Type": kind} | (self.headers or {}), method="POST"
-        )
+            body, kind = urlencode({self.field: text}), "application/x-www-form-urlencoded"
+        request = Request(self.root + self.path, body.encode(), {"Content-Type": kind} | (self.headers or {}), method="POST")
         try:
-            urllib.request.urlopen(request).close()
-        except urllib.error.HTTPError as answer:  # the server heard it
+            urlopen(request).close()
+        except HTTPError as answer:  # the server heard it
             answer.close()
-        except urllib.error.URLError as error:
+        except URLError as error:
             log.warn("Warning: could not reach RemoteMonitor root server at %s (%s)", self.root, error.reason)

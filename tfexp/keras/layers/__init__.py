@@ -5,7 +5,7 @@ They are imported when first asked for, because one layer (`tf.layers`, cells of
 
 from typing import TYPE_CHECKING
 
-from tfexp.core.gone import missing_from, names_of
+from tfexp.core.gone import namespace
 
 if TYPE_CHECKING:
     from tfexp.keras.engine.base_layer import Layer as Layer
@@ -124,4 +124,4 @@ if TYPE_CHECKING:
     from tfexp.keras.layers.wrappers import TimeDistributed as TimeDistributed
     from tfexp.keras.layers.wrappers import Wrapper as Wrapper
 
-__getattr__ = missing_from("tf.keras.layers", names_of(__file__))
+__getattr__, __dir__ = namespace("tf.keras.layers", __name__)

@@ -60,6 +60,7 @@ from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_2d as convolut
 from tfexp.ops.orthogonal_kernels import convolutional_orthogonal_3d as convolutional_orthogonal_3d
 from tfexp.ops.sort import argsort as argsort
 from tfexp.ops.sort import sort as sort
+from tfexp.train.assignment_maps import init_from_checkpoint as init_from_checkpoint
 from tfexp.train.checkpoint_utils import list_variables as list_variables
 from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
 from tfexp.train.checkpoint_utils import load_variable as load_variable
@@ -67,6 +68,5 @@ from tfexp.train.global_step import assert_global_step as assert_global_step
 from tfexp.train.global_step import create_global_step as create_global_step
 from tfexp.train.global_step import get_global_step as get_global_step
 from tfexp.train.global_step import get_or_create_global_step as get_or_create_global_step
-from tfexp.train.init_from_checkpoint import init_from_checkpoint as init_from_checkpoint
 
 __getattr__ = missing_from("tf.contrib.framework")

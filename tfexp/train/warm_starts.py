@@ -17,8 +17,8 @@ from tfexp.ops.array_slice import slice as slice_
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.variable_base import Variable
+from tfexp.train.assignment_maps import init_from_checkpoint
 from tfexp.train.checkpoint_utils import checkpoint_of
-from tfexp.train.init_from_checkpoint import init_from_checkpoint
 
 __all__ = ["VocabInfo", "warm_start"]
 
