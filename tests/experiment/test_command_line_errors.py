@@ -55,6 +55,8 @@ MESSAGES = {
     # keys
     "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
+    "seed=1": f"seed (conf/config.yaml): there is no setting or group 'seed'; did you mean 'train.seed'? {ROOTS}",
+    "train.steps=${nowhere.x}": "train.steps: Interpolation key 'nowhere.x' not found",
     "optimzer.learning_rate=1": "optimzer.learning_rate (conf/config.yaml): there is no setting or group "
     "'optimzer.learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",

@@ -255,3 +255,15 @@ def test_schedules_move_the_learning_rate(cli: Callable, tmp_path: Path) -> None
     assert rates["exponential"] == pytest.approx([0.5, 0.25, 0.125, 0.0625])
     # TF: the boundary's own step still has the earlier rate
     assert rates["piecewise"] == pytest.approx([0.5, 0.5, 0.25, 0.05])
+
+
+def test_a_setting_may_follow_another_section(cli: Callable, tmp_path: Path) -> None:
+    own = tmp_path / "mine" / "model"
+    own.mkdir(parents=True)
+    (own / "narrow.yaml").write_text("defaults:\n  - mlp\n  - _self_\nhidden: ['${train.batch_size}', 3]\n")
+    words = ["data=line", "train.steps=${train.eval_every}", "train.eval_every=4", "train.batch_size=13"]
+    ended = cli("--config-dir", "mine", "model=narrow", *words, "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    kept = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    assert (kept["train"]["steps"], kept["model"]["hidden"]) == (4, [13, 3])
+    assert [record["step"] for record in records(tmp_path / "run")] == [0, 4]

@@ -28,7 +28,7 @@ _FLAGS = {
     "--info": "show how it is composed, run nothing",
     "--config-dir": "a folder of choices of one's own",
     "--hydra-help": "Hydra's own help",
-    "--version": "Hydra's version",
+    "--version": "tfexp's version, and Hydra's",
 }
 _OF_FLAGS = {
     "--cfg": ("job", "hydra", "all"),
