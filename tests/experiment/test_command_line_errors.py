@@ -16,7 +16,7 @@ ROOTS = (
     "update"
 )
 TRAIN = (
-    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
+    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_best, keep_checkpoints, seed, "
     "steps, summary_every, trace_every"
 )
 MODELS = "The choices are: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec"
