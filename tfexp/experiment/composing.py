@@ -262,10 +262,10 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
     _allow_writing(schema)
     try:
         # with values in the place of interpolations, which may be of other sections
-        given = OmegaConf.create(OmegaConf.to_container(config[name], resolve=True))
+        values: Any = OmegaConf.to_container(config[name], resolve=True)
     except InterpolationResolutionError as error:
         raise SettingError(str(error.full_key).removeprefix(f"{name}."), str(error).splitlines()[0]) from error
-    given.pop("target", None)
+    given = OmegaConf.create({key: value for key, value in values.items() if key != "target"})
     try:
         return OmegaConf.to_object(OmegaConf.merge(schema, given))
     except ConfigKeyError as error:
