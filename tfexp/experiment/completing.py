@@ -58,7 +58,7 @@ class Setting:
 
 def candidates(module: str, words: Sequence[str], word: str) -> list[Candidate]:
     """What `word` can become, after the `words` of a `python -m <module>`; in the order in which to show them."""
-    if module not in ("tfexp", "tfexp.explain", "tfexp.records"):
+    if module not in ("tfexp", "tfexp.explain", "tfexp.preview", "tfexp.records"):
         return []
     before = words[-1] if words else ""
     if before in _OF_FLAGS:

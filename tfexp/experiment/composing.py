@@ -71,11 +71,11 @@ COMMANDS = ("resume", "rerun")
 Compose = Callable[[Sequence[Override]], DictConfig]
 
 
-def settings_of(words: list[str]) -> Settings:
+def settings_of(words: list[str], config_dir: str | None = None) -> Settings:
     """What these words of a command line choose; all else is as `conf/` has it."""
     overrides = parse(words)
     refuse_sweeps(overrides)
-    with composer(search_path(None)) as compose:
+    with composer(search_path(config_dir)) as compose:
         return checked(compose(overrides))
 
 
