@@ -222,12 +222,17 @@ def test_files_give_the_values_of_exactly_their_classes_settings(group: str) -> 
             continue
         fields = dataclasses.fields(schema.resolve(target, schema.Section))
         assert set(content) == {field.name for field in fields}, path
-        assert all(field.default is dataclasses.MISSING for field in fields), f"{target} hides a default"
+        for field in fields:
+            if field.default is not dataclasses.MISSING:  # what runs of before the setting go on with
+                given = content[field.name]
+                assert field.default == (tuple(given) if isinstance(given, list) else given), f"{target}: {field.name}"
 
 
 def test_fixed_sections_have_the_values_of_exactly_their_settings() -> None:
     config = yaml.safe_load((conf_dir() / "config.yaml").read_text())
-    assert set(config["train"]) == {field.name for field in dataclasses.fields(schema.Train)}
+    train = dataclasses.fields(schema.Train)
+    assert set(config["train"]) == {field.name for field in train}
+    assert all(field.default in (dataclasses.MISSING, config["train"][field.name]) for field in train)
     assert set(config["train"]["early_stop"]) == {field.name for field in dataclasses.fields(schema.EarlyStop)}
     device = yaml.safe_load((conf_dir() / "device" / "cpu.yaml").read_text())
     assert set(device) == {field.name for field in dataclasses.fields(schema.Device)}
