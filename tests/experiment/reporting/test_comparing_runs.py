@@ -27,10 +27,16 @@ def test_one_run_is_shown_whole(tmp_path: Path, show: Callable) -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("run  finished  step 100 (epoch 9.091), 1.50 s, 67 steps/s, started 2026-03-04")
-    assert rows(out)["loss"] == ["0.00990099", "0.019802", "█▂▁▁▁▁▁▁▁▁▁"]
+    assert rows(out)["loss"] == ["0.00990099", "0.019802", "0.019802 at 100", "█▂▁▁▁▁▁▁▁▁▁"]
     assert "  optimizer  adam learning_rate=0.1" in lines
     assert "  data      tumours, 455 + 114 rows, SHA-256 abababababab" in lines
     assert "  checkpoints/   1.5 kB in 1 file" in lines
+
+
+def test_the_best_of_a_run_may_not_be_its_last(tmp_path: Path, show: Callable) -> None:
+    write_run(tmp_path / "run", loss=lambda step: 1.0 + abs(step - 40) / 100)
+    shown = rows(show("show", "run")[1])
+    assert (shown["loss"][2], shown["accuracy"][2]) == ("1 at 40", "0.5 at 40")
 
 
 def test_few_runs_stand_beside_each_other(tmp_path: Path, show: Callable) -> None:
