@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfexp.experiment.history import Record
+from tfexp.experiment.reporting.scale import spans_decades
 
 __all__ = ["draw"]
 
@@ -27,7 +28,7 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
             values = [record[part][name] for record in records]
             axes.plot(steps, values, color=colour, linewidth=1.8, label=f"{part} {values[-1]:.4g}")
             axes.plot(steps[-1:], values[-1:], "o", color=colour, markersize=4)
-        if name == "loss" and _spans_decades([record[part][name] for record in records for part in ("train", "test")]):
+        if name == "loss" and spans_decades([record[part][name] for record in records for part in ("train", "test")]):
             axes.set_yscale("log")
         axes.set_xlabel("step")
         axes.set_title(name, fontsize=10, loc="left")
@@ -36,7 +37,3 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=9)
     figure.savefig(path)
-
-
-def _spans_decades(values: list[float]) -> bool:
-    return min(values) > 0 and max(values) / min(values) > 30

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
 from PIL import Image
 from written_runs import write_run
 
@@ -60,6 +62,21 @@ def test_many_runs_stand_below_each_other(tmp_path: Path, show: Callable) -> Non
     assert code == 0
     assert rows(out)["3"] == ["finished", "3", "100", "0.019802", "0.98058"]
     assert out.splitlines()[-1] == "not the same for all: git.commit (2 values)"
+
+
+def test_a_curve_says_what_is_its_own(tmp_path: Path, show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels: list[str] = []
+    plot = Axes.plot
+
+    def noted(axes: Axes, *places: Any, **options: Any) -> Any:
+        labels.append(options["label"])
+        return plot(axes, *places, **options)
+
+    monkeypatch.setattr(Axes, "plot", noted)
+    for name, rate in (("a", 0.1), ("b", 0.03)):
+        write_run(tmp_path / "runs" / name, rate=rate, steps=20)
+    assert show("compare", "runs", "--curves", "curves.png")[0] == 0
+    assert labels[:2] == ["a  learning_rate=0.1  0.09524", "b  learning_rate=0.03  0.09524"]
 
 
 @pytest.mark.parametrize("count", [3, 12])

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tfexp.experiment.reporting.scale import TRIED, spans_decades
 from tfexp.experiment.sweeps.results import Row
 from tfexp.experiment.sweeps.schema import Sweep
 
@@ -24,7 +25,7 @@ class _Scale:
         numbers = [_number(text) for text in texts]
         found = [number for number in numbers if number is not None]
         self.is_numeric = len(found) == len(numbers)
-        self.is_log = self.is_numeric and min(found) > 0 and max(found) / min(found) > 30
+        self.is_log = self.is_numeric and spans_decades(found, TRIED)
         self.names = [] if self.is_numeric else list(dict.fromkeys(texts))
         self.least, self.most = (min(found), max(found)) if self.is_numeric else (0.0, float(len(self.names) - 1))
 
@@ -76,7 +77,7 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, rows: Sequence[Row]) -> boo
         axes.set_visible(False)
     for axes in grid[::columns]:
         axes.set_ylabel(f"{sweep.part} {sweep.metric_name}")
-    if _spans_decades(values):
+    if spans_decades(values):
         grid[0].set_yscale("log")
     figure.savefig(path)
     return True
@@ -151,11 +152,7 @@ def _against(axes: Any, name: str, rows: Sequence[Row], best: Row, norm: Any, co
 def _norm(values: Sequence[float]) -> Any:
     from matplotlib.colors import LogNorm, Normalize
 
-    return (LogNorm if _spans_decades(values) else Normalize)(min(values), max(values))
-
-
-def _spans_decades(values: Sequence[float]) -> bool:
-    return min(values) > 0 and max(values) / min(values) > 30
+    return (LogNorm if spans_decades(values) else Normalize)(min(values), max(values))
 
 
 def _number(text: str) -> float | None:
