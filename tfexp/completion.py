@@ -3,9 +3,9 @@
   source <(python -m tfexp.completion bash)    in ~/.bashrc, or for this shell
   source <(python -m tfexp.completion zsh)     in ~/.zshrc, after compinit
 
-Groups, choices, settings, values, flags, and folders of runs complete, for python -m tfexp, tfexp.explain, tfexp.records
-and the command tfexp; of the configuration that stands on the line so far, choices of one's own included (--config-dir,
-model.target=…). Other calls of python complete as they did before.
+Groups, choices, settings, values, flags, and folders of runs complete, for python -m tfexp, tfexp.explain, tfexp.preview,
+tfexp.records and the command tfexp; of the configuration that stands on the line so far, choices of one's own included
+(--config-dir, model.target=…). Other calls of python complete as they did before.
 """
 
 from __future__ import annotations

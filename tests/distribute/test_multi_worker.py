@@ -240,6 +240,19 @@ def test_a_monitored_session_initialises_all_workers_and_one_of_them_saves(serve
     assert not os.path.exists(tmp_path / "1")
 
 
+def test_a_worker_does_not_wait_for_ever_for_first_values(tmp_path: Path):
+    """As one does that was started again, without the checkpoint that the first worker goes on from."""
+    with running(worker=2) as servers:
+        second = servers["worker:1"]
+        strategy = _strategy(1, cluster=second._cluster)
+        with tf.Graph().as_default(), strategy.scope():
+            tf.get_variable("v", [3])
+            with pytest.raises(
+                tf.errors.DeadlineExceededError, match=r"need the same checkpoint_dir, .* no checkpoint in '/"
+            ):
+                tf.train.MonitoredTrainingSession(second.target, checkpoint_dir=str(tmp_path), max_wait_secs=0.1)
+
+
 def test_the_global_step_is_read_without_the_others():
     strategy = _strategy()
     with tf.Graph().as_default() as graph, strategy.scope():

@@ -16,7 +16,7 @@ ROOTS = (
     "update"
 )
 TRAIN = (
-    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_checkpoints, seed, "
+    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_best, keep_checkpoints, seed, "
     "steps, summary_every, trace_every"
 )
 MODELS = "The choices are: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec"
@@ -55,6 +55,8 @@ MESSAGES = {
     # keys
     "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
+    "seed=1": f"seed (conf/config.yaml): there is no setting or group 'seed'; did you mean 'train.seed'? {ROOTS}",
+    "train.steps=${nowhere.x}": "train.steps: Interpolation key 'nowhere.x' not found",
     "optimzer.learning_rate=1": "optimzer.learning_rate (conf/config.yaml): there is no setting or group "
     "'optimzer.learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",

@@ -220,12 +220,17 @@ def test_files_give_the_values_of_exactly_their_classes_settings(group: str) -> 
             continue
         fields = dataclasses.fields(schema.resolve(target, schema.Section))
         assert set(content) == {field.name for field in fields}, path
-        assert all(field.default is dataclasses.MISSING for field in fields), f"{target} hides a default"
+        for field in fields:
+            if field.default is not dataclasses.MISSING:  # what runs of before the setting go on with
+                given = content[field.name]
+                assert field.default == (tuple(given) if isinstance(given, list) else given), f"{target}: {field.name}"
 
 
 def test_fixed_sections_have_the_values_of_exactly_their_settings() -> None:
     config = yaml.safe_load((conf_dir() / "config.yaml").read_text())
-    assert set(config["train"]) == {field.name for field in dataclasses.fields(schema.Train)}
+    train = dataclasses.fields(schema.Train)
+    assert set(config["train"]) == {field.name for field in train}
+    assert all(field.default in (dataclasses.MISSING, config["train"][field.name]) for field in train)
     assert set(config["train"]["early_stop"]) == {field.name for field in dataclasses.fields(schema.EarlyStop)}
     device = yaml.safe_load((conf_dir() / "device" / "cpu.yaml").read_text())
     assert set(device) == {field.name for field in dataclasses.fields(schema.Device)}
@@ -253,3 +258,15 @@ def test_schedules_move_the_learning_rate(cli: Callable, tmp_path: Path) -> None
     assert rates["exponential"] == pytest.approx([0.5, 0.25, 0.125, 0.0625])
     # TF: the boundary's own step still has the earlier rate
     assert rates["piecewise"] == pytest.approx([0.5, 0.5, 0.25, 0.05])
+
+
+def test_a_setting_may_follow_another_section(cli: Callable, tmp_path: Path) -> None:
+    own = tmp_path / "mine" / "model"
+    own.mkdir(parents=True)
+    (own / "narrow.yaml").write_text("defaults:\n  - mlp\n  - _self_\nhidden: ['${train.batch_size}', 3]\n")
+    words = ["data=line", "train.steps=${train.eval_every}", "train.eval_every=4", "train.batch_size=13"]
+    ended = cli("--config-dir", "mine", "model=narrow", *words, "hydra.run.dir=run")
+    assert ended.code == 0, ended.err
+    kept = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
+    assert (kept["train"]["steps"], kept["model"]["hidden"]) == (4, [13, 3])
+    assert [record["step"] for record in records(tmp_path / "run")] == [0, 4]

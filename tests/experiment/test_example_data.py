@@ -116,6 +116,25 @@ def test_csv_columns_are_found_by_name_or_number(tmp_path: Path) -> None:
     assert table.columns == ("0", "1")
 
 
+def test_classes_may_have_names(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("kind,a\nemu,1\n cat,2\nemu,3\nold dog,4\n")
+    table = csv(path, classes=None, class_names=("cat", "old dog", "emu")).read()
+    np.testing.assert_array_equal(table.labels, [2, 0, 2, 1])
+    assert (table.labels.dtype, table.classes, table.class_names) == (np.int64, 3, ("cat", "old dog", "emu"))
+
+    with pytest.raises(
+        ExperimentError, match=r"line 2, column 'kind': the label 'emu' is none of data\.class_names: cat, old"
+    ):
+        csv(path, classes=None, class_names=("cat", "old dog")).read()
+    with pytest.raises(ExperimentError, match=r"'emu' is not a number; data\.class_names=\[…\] says what the classes"):
+        csv(path).read()
+    with pytest.raises(SettingError, match=r"^classes: 3 are not as many as data\.class_names has: 2$"):
+        csv(path, class_names=("cat", "emu"))
+    with pytest.raises(SettingError, match=r"^class_names: two classes are called 'emu'$"):
+        csv(path, class_names=("emu", "cat", "emu"))
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -124,6 +143,7 @@ def test_csv_columns_are_found_by_name_or_number(tmp_path: Path) -> None:
         (b"a,kind\n1,0\n", "{path}: 1 rows of data; at least two are needed"),
         (b"kind\n1\n", "{path}: there is no column beside the label 'kind' to learn from"),
         (b"a,a,kind\n1,2,0\n", "{path}, line 1: two columns are called 'a'"),
+        (b"a,kind\n1,0\nx,2\n", "{path}, line 3, column 'a': 'x' is not a number (record"),
         (b"a,kind\n1,0\n\n2,x\n", "{path}, line 4, column 'kind': 'x' is not a number"),
         (b"a,kind\n1,0\n,1\n", "{path}, line 3, column 'a': the cell is empty"),
         (b"a,kind\ninf,0\n", "{path}, line 2, column 'a': 'inf' is not finite"),
@@ -175,7 +195,8 @@ def test_wrong_csv_is_passed_over_and_counted(tmp_path: Path) -> None:
         f"{path}, line 3, column 'a': 'x' is not a number (record 2, at byte 14)",
         f"{path}, line 6: ',' expected after '\"' (record 3, at byte 18)",
         f"{path}, line 8: 1 columns where 2 are expected (record 5, at byte 31)",
-        f"{path}, line 9, column 'kind': '\N{REPLACEMENT CHARACTER}' is not a number (record 6, at byte 33)",
+        f"{path}, line 9, column 'kind': '\N{REPLACEMENT CHARACTER}' is not a number; data.class_names=[…] says what "
+        "the classes are called (record 6, at byte 33)",
         f"{path}, line 10: 3 columns where 2 are expected (record 7, at byte 37)",
     )
     assert prepare(csv(path, ignore_errors=True)).skipped == table.skipped

@@ -20,7 +20,19 @@ import tfexp as tf
 
 README = documents()[0]
 DOCUMENTS = pytest.mark.parametrize("document", documents(), ids=lambda document: document.path.name)
-IN_PROCESS = ("completion", "explain", "new", "records", "reference", "reproduce", "runs", "symbols")
+IN_PROCESS = (
+    "completion",
+    "explain",
+    "export",
+    "new",
+    "preview",
+    "records",
+    "reference",
+    "reproduce",
+    "runs",
+    "saved_model_cli",
+    "symbols",
+)
 APART = re.compile(r"tfexp\.script|cluster=(?!static)(?!.*hosting=process)")
 """Commands whose processes are not for this one to start, or that change it for good."""
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from tfexp import explain
-from tfexp.experiment import schema
+from tfexp.experiment import manifest, schema
 from tfexp.experiment.choices import conf_dir, groups, of_runs
 from tfexp.experiment.composing import SECTIONS
 from tfexp.experiment.hints import hint_of
@@ -169,3 +169,10 @@ def test_what_there_is_not_cannot_be_explained(words: str, message: str, explain
     code, out, err = explained(*words.split())
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_the_version_is_that_of_tfexp(cli: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(manifest, "version_of", {"tfexp": "7.8.9"}.get)
+    shown = cli("--version")
+    assert (shown.code, shown.err) == (0, "")
+    assert re.fullmatch(r"tfexp 7\.8\.9 \(Hydra [\d.]+\)\n", shown.out)

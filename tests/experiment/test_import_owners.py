@@ -14,6 +14,7 @@ OWNERS = {
     "yaml": {"cli.py", "composing.py", "origins.py", "reporting/run.py", "sweeps/command.py"},
     "rich": {
         "pages.py",
+        "previewing.py",
         "progress.py",
         "report.py",
         "reporting/listing.py",

@@ -21,6 +21,7 @@ from tfexp import records
 from tfexp.experiment import recording
 from tfexp.experiment.datasets.bundled import Digits
 from tfexp.experiment.datasets.dataset import prepare
+from tfexp.experiment.datasets.recorded import Recorded
 
 ROOT = Path(next(iter(tf.__path__))).parent
 SOFTMAX = ["model=softmax", "train.steps=60", "train.eval_every=20"]
@@ -65,7 +66,7 @@ def test_a_folder_holds_all_rows_in_order_and_says_so(write: Callable, tmp_path:
             np.testing.assert_array_equal(found["features"], rows.features)
             np.testing.assert_array_equal(found["label"], rows.labels)
     said = json.loads((folder / "description.json").read_text())
-    assert said["spec"] == {"width": 64, "classes": 10, "label_scale": 1.0, "label_shift": 0.0}
+    assert said["spec"] == {"width": 64, "classes": 10, "label_scale": 1.0, "label_shift": 0.0, "class_names": []}
     assert [part["rows"] for part in said["train"]] == [479, 479, 480]
     assert said["data_sha256"] == expected.digest
 
@@ -314,3 +315,11 @@ def test_a_task_names_the_damage_too(cli: Callable, digits: Path) -> None:
     assert re.match(
         rf"tfexp: (worker:1: )?{re.escape(str(digits / SECOND))}: corrupted record at \d+ \(record 15\)", ended.err
     )
+
+
+def test_names_of_classes_go_with_the_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pets.csv").write_text("size,kind\n" + "1,cat\n2,dog\n" * 7)
+    words = ["data=csv", "data.path=pets.csv", "data.label=kind", "data.class_names=[cat,dog]"]
+    assert records.main([*words, "out=rows", "shards=2"]) == 0
+    assert Recorded(files=("rows",), evaluated=5, ignore_errors=False).dataset().spec.class_names == ("cat", "dog")

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from run_files import numbers, records
 
-import tfexp
+import tfexp as tf
 from tfexp.experiment import progress
 
 MLP = [
@@ -142,6 +142,34 @@ def test_early_stop_decides_the_same_after_resuming(cli: Callable, tmp_path: Pat
     assert cli("resume=part").err.startswith("tfexp: part has ended, at step 40 of 90")
 
 
+def test_the_best_checkpoint_stays(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = [*MLP, "data=diabetes", "optimizer.learning_rate=0.1", "train.keep_best=true"]
+    cli(*words, "hydra.run.dir=whole")
+    with monkeypatch.context() as patch:  # the best so far is later than the checkpoint to go on from
+        at_step(patch, 41, kill)
+        with pytest.raises(Killed):
+            cli(*words, "hydra.run.dir=part")
+    cli("resume=part")
+    best = min(records(tmp_path / "whole"), key=lambda record: record["test"]["loss"])
+    assert 0 < best["step"] < 90
+    for name in ("whole", "part"):
+        folder = tmp_path / name
+        assert [path.stem for path in folder.glob("checkpoints/best/*.index")] == [f"model.ckpt-{best['step']}"]
+        assert tf.train.load_variable(str(folder / "checkpoints" / "best"), "global_step") == best["step"]
+        assert json.loads((folder / "result.json").read_text())["best"] == best
+    assert "keep_best" in (tmp_path / "whole" / "config.yaml").read_text()
+
+
+def test_a_run_of_before_a_setting_goes_on_with_its_default(cli: Callable, tmp_path: Path) -> None:
+    cli(*MLP, "train.steps=20", "hydra.run.dir=run")
+    path = tmp_path / "run" / "config.yaml"
+    config = yaml.safe_load(path.read_text())
+    del config["train"]["keep_best"]
+    path.write_text(yaml.safe_dump(config))
+    assert cli("rerun=run").code == 0
+    assert not (tmp_path / "run" / "checkpoints" / "best").exists()
+
+
 def test_a_moved_folder_resumes_where_it_is(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         at_step(patch, 47, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -235,7 +263,7 @@ def test_a_folder_runs_itself_again_and_says_whether_the_numbers_agree(whole: Pa
 
 
 def test_ctrl_c_in_a_process_of_its_own(tmp_path: Path) -> None:
-    package_root = Path(next(iter(tfexp.__path__))).parent
+    package_root = Path(next(iter(tf.__path__))).parent
     command = [sys.executable, "-m", "tfexp", "data=line", "train.steps=400000", "hydra.run.dir=run"]
     environment = {**os.environ, "PYTHONPATH": str(package_root)}
     with subprocess.Popen(

@@ -13,7 +13,7 @@ from tfexp.experiment.build import Program
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.outputs import RunFiles
 
-__all__ = ["Checkpoints", "last_checkpoint"]
+__all__ = ["Checkpoints", "best_checkpoint", "last_checkpoint"]
 
 
 def last_checkpoint(files: RunFiles) -> str | None:
@@ -30,13 +30,26 @@ def last_checkpoint(files: RunFiles) -> str | None:
     return found
 
 
+def best_checkpoint(files: RunFiles) -> str:
+    """That of the lowest test loss. Raises ExperimentError if the run kept none."""
+    found: str | None = tf.train.latest_checkpoint(str(files.best))
+    if found is None:
+        raise ExperimentError(f"{files.best} holds no checkpoint: a run keeps its best with train.keep_best=true")
+    return found
+
+
 class Checkpoints:
-    """The files `checkpoints/model.ckpt-<step>` of one run."""
+    """The files `checkpoints/model.ckpt-<step>` of one run, and the best of them, which is kept apart."""
 
     def __init__(self, files: RunFiles, program: Program) -> None:
         self._files, self._folder = files, files.checkpoints
         self._program = program
         self.last = last_checkpoint(files)
+        # the ops of the other saver, but a memory of its own of what there is
+        of_best = tf.train.SaverDef()
+        of_best.CopyFrom(program.saver.saver_def)
+        of_best.max_to_keep = 1
+        self._best = tf.train.Saver(saver_def=of_best, save_relative_paths=True)
 
     def newest(self) -> Checkpoints:
         """The same, as they are now."""
@@ -44,10 +57,21 @@ class Checkpoints:
 
     def save(self, session: tf.Session, step: int) -> None:
         """Save all variables. Raises Diverged, and saves nothing, if one holds a number that is not finite."""
+        self._check(session, step)
+        self.last = self._program.saver.save(session, str(self._folder / "model.ckpt"), global_step=step)
+
+    def save_best(self, session: tf.Session, step: int) -> None:
+        """The same into the folder of the best, in the place of what is there."""
+        self._check(session, step)
+        self._files.best.mkdir(exist_ok=True)
+        before = tf.train.get_checkpoint_state(str(self._files.best))
+        self._best.recover_last_checkpoints([] if before is None else before.all_model_checkpoint_paths)
+        self._best.save(session, str(self._files.best / "model.ckpt"), global_step=step, write_meta_graph=False)
+
+    def _check(self, session: tf.Session, step: int) -> None:
         for name, value in self.values(session).items():
             if np.issubdtype(value.dtype, np.floating) and not np.isfinite(value).all():
                 raise Diverged(step, f"the variable {name} is not finite after step {step}")
-        self.last = self._program.saver.save(session, str(self._folder / "model.ckpt"), global_step=step)
 
     def step(self) -> int:
         """The step that the last checkpoint is of. Raises ExperimentError as `restore` does."""

@@ -8,6 +8,7 @@ the comment of the group's line in `conf/config.yaml` what the group is.
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["Choice", "Group", "commands", "conf_dir", "groups", "of_runs", "own_folders", "shown"]
+__all__ = ["Choice", "Group", "choice_of", "commands", "conf_dir", "groups", "of_runs", "own_folders", "shown"]
 
 _IN_DEFAULTS = re.compile(r"^  - (?:override )?(?P<group>[\w/]+): (?P<choice>[\w.-]+) *(?:# *(?P<says>.*))?$", re.MULTILINE)
 _OVERRIDE = re.compile(r"^ +- override /(?P<group>[\w/]+)(?:@\S+)?: *(?P<choice>[\w.-]+)", re.MULTILINE)
@@ -67,6 +68,26 @@ def conf_dir() -> Path:
         if (candidate / "config.yaml").is_file():
             return candidate
     raise ExperimentError(f"the configuration is missing: there is no conf/config.yaml in {package} or beside it")
+
+
+def choice_of(group: str, target: str) -> str:
+    """The choice of the group that names the class `package.module:Class`: one of ours, or else what a class of one's own
+    would be called if it were one (`breast_cancer`).
+    """
+    ours = _targets().get((group, target))
+    if ours is not None:
+        return ours
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", target.rpartition(":")[2]).lower()
+
+
+@functools.cache
+def _targets() -> dict[tuple[str, str], str]:
+    """(group, class) -> choice, of what is in `conf/`."""
+    found = {}
+    for path in sorted(conf_dir().glob("*/*.yaml")):
+        for target in re.findall(r"^target: *(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE):
+            found[path.parent.name, target] = path.stem
+    return found
 
 
 def own_folders() -> list[Path]:

@@ -25,6 +25,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 import tfexp as tf
+from tfexp.experiment import manifest
 from tfexp.experiment.choices import conf_dir, groups
 from tfexp.experiment.composing import (
     COMMANDS,
@@ -48,7 +49,7 @@ from tfexp.experiment.reproducing import SPREAD, Earlier
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schema import Settings
 
-__all__ = ["data_of", "main", "reported", "reproduce"]
+__all__ = ["data_of", "main", "reported", "reproduce", "settings_of_run"]
 
 _FLAGS = {
     "--help": "this page, for the choices and settings given",
@@ -58,13 +59,14 @@ _FLAGS = {
     "--info": "all, config, defaults, defaults-tree, plugins or searchpath: show how Hydra composes it, run nothing",
     "--config-dir": "a folder with groups and choices of one's own, laid out as conf/ is",
     "--hydra-help": "Hydra's own help",
-    "--version": "Hydra's version",
+    "--version": "tfexp's version, and Hydra's",
 }
 _RESUMABLE = (
     "train.steps",
     "train.epochs",
     "train.checkpoint_every",
     "train.keep_checkpoints",
+    "train.keep_best",
     "train.early_stop.patience",
     "train.early_stop.min_delta",
     "cluster.hosting",
@@ -115,9 +117,17 @@ def data_of(words: list[str]) -> Data:
     return settings_of(words).data
 
 
+def settings_of_run(folder: Path) -> Settings:
+    """The settings that a run's folder has. Raises ExperimentError if it has none, or they are wrong."""
+    path = folder / "config.yaml"
+    return _settings_of(path, _load(path))
+
+
 def _main(argv: list[str]) -> int:
-    parser = get_args_parser()
-    parser.exit_on_error = False
+    parser = argparse.ArgumentParser(
+        parents=[get_args_parser()], add_help=False, conflict_handler="resolve", exit_on_error=False
+    )
+    parser.add_argument("--version", action="store_true")  # Hydra's says Hydra's alone
     try:
         flags, unknown = parser.parse_known_args(argv)
     except argparse.ArgumentError as error:
@@ -134,6 +144,9 @@ def _main(argv: list[str]) -> int:
             raise SettingError(f"--{name.replace('_', '-')}", f"is not for this program: use {other}")
     if flags.help:
         return _help(flags.overrides, flags.config_dir)
+    if flags.version:
+        print(f"tfexp {manifest.version_of('tfexp') or 'that is not installed'} (Hydra {hydra.__version__})")
+        return 0
     if flags.hydra_help or flags.shell_completion:
         return _hydra(argv, _nothing)
     overrides = parse(flags.overrides)
@@ -247,7 +260,8 @@ def _load(path: Path) -> DictConfig:
     try:
         config = OmegaConf.load(path)
     except (OSError, yaml.YAMLError) as error:
-        raise ExperimentError(f"{path} cannot be read: {error}") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ExperimentError(f"{path} cannot be read: {why}") from error
     if not config:
         raise ExperimentError(f"{path} is empty: that run was ended before it began; start it again")
     if not isinstance(config, DictConfig) or set(config) != set(SECTIONS):

@@ -28,7 +28,7 @@ _FLAGS = {
     "--info": "show how it is composed, run nothing",
     "--config-dir": "a folder of choices of one's own",
     "--hydra-help": "Hydra's own help",
-    "--version": "Hydra's version",
+    "--version": "tfexp's version, and Hydra's",
 }
 _OF_FLAGS = {
     "--cfg": ("job", "hydra", "all"),
@@ -58,7 +58,7 @@ class Setting:
 
 def candidates(module: str, words: Sequence[str], word: str) -> list[Candidate]:
     """What `word` can become, after the `words` of a `python -m <module>`; in the order in which to show them."""
-    if module not in ("tfexp", "tfexp.explain", "tfexp.records"):
+    if module not in ("tfexp", "tfexp.explain", "tfexp.preview", "tfexp.records"):
         return []
     before = words[-1] if words else ""
     if before in _OF_FLAGS:

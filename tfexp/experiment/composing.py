@@ -19,7 +19,7 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
 from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import ConfigKeyError, MissingMandatoryValue, ValidationError
+from omegaconf.errors import ConfigKeyError, InterpolationResolutionError, MissingMandatoryValue, ValidationError
 
 from tfexp.experiment.choices import conf_dir, own_folders
 from tfexp.experiment.datasets.source import Data
@@ -71,11 +71,11 @@ COMMANDS = ("resume", "rerun")
 Compose = Callable[[Sequence[Override]], DictConfig]
 
 
-def settings_of(words: list[str]) -> Settings:
+def settings_of(words: list[str], config_dir: str | None = None) -> Settings:
     """What these words of a command line choose; all else is as `conf/` has it."""
     overrides = parse(words)
     refuse_sweeps(overrides)
-    with composer(search_path(None)) as compose:
+    with composer(search_path(config_dir)) as compose:
         return checked(compose(overrides))
 
 
@@ -192,8 +192,11 @@ def _no_such_root(key: str, defaults: DictConfig) -> str:
     roots = sorted({str(name) for name in defaults} - {"hydra"})
     inner = [f"{name}.{field}" for name in roots if isinstance(defaults[name], DictConfig) for field in defaults[name]]
     section, dot, rest = key.partition(".")
-    meant = nearest(section, roots)
-    meant = meant + dot + rest if meant else nearest(rest or section, inner)
+    if key in {name.partition(".")[2] for name in inner}:  # the section was left out
+        meant = nearest(key, inner)
+    else:
+        meant = nearest(section, roots)
+        meant = meant + dot + rest if meant else nearest(rest or section, inner)
     guess = f"; did you mean '{meant}'?" if meant else "."
     return f"there is no setting or group '{key}'{guess} The choices are: {', '.join(roots)}"
 
@@ -257,7 +260,12 @@ def _kind(name: str, config: DictConfig, kind: type) -> type:
 def _typed(name: str, kind: type, config: DictConfig) -> Any:
     schema = OmegaConf.structured(kind)
     _allow_writing(schema)
-    given = OmegaConf.masked_copy(config[name], [key for key in config[name] if key != "target"])
+    try:
+        # with values in the place of interpolations, which may be of other sections
+        values: Any = OmegaConf.to_container(config[name], resolve=True)
+    except InterpolationResolutionError as error:
+        raise SettingError(str(error.full_key).removeprefix(f"{name}."), str(error).splitlines()[0]) from error
+    given = OmegaConf.create({key: value for key, value in values.items() if key != "target"})
     try:
         return OmegaConf.to_object(OmegaConf.merge(schema, given))
     except ConfigKeyError as error:

@@ -21,7 +21,7 @@ from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.endings import diverged, go_on, stopped
 from tfexp.experiment.errors import Diverged, ExperimentError, Interrupted
-from tfexp.experiment.history import Record, read_records
+from tfexp.experiment.history import Record, best_of, read_records
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.progress import Progress, progress_for
 from tfexp.experiment.replication import InGraph
@@ -297,10 +297,10 @@ class _Driver:
         if any(restarted.values()):
             timing["restarts"] = {name: times for name, times in restarted.items() if times}
             timing["recovery_seconds"] = self.recoveries
-        result = {"numbers": done["numbers"], "timing": timing, **done["late"]}
+        records = read_records(self.folder.metrics)
+        result = {"numbers": done["numbers"], "timing": timing, "best": best_of(records), **done["late"]}
         if self.dataset.skipped.rows:
             result["skipped"] = self.dataset.skipped.plain()
-        records = read_records(self.folder.metrics)
         if "dropped" in records[-1]:
             result["dropped"] = dict(zip(self.made, records[-1]["dropped"], strict=True))
         self.folder.write_json(self.folder.result, result)

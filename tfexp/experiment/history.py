@@ -11,7 +11,7 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.schema import EarlyStop
 
-__all__ = ["History", "Record", "read_records", "should_stop"]
+__all__ = ["History", "Record", "best_of", "read_records", "should_stop"]
 
 Record = dict[str, Any]
 """{"step", "epoch", "learning_rate", "train": {"loss", metrics…}, "test": {the same}}
@@ -52,6 +52,11 @@ def read_records(path: Path) -> list[Record]:
         except json.JSONDecodeError as error:
             raise ExperimentError(f"{path}, line {number}: {error}") from error
     return records
+
+
+def best_of(records: list[Record]) -> Record:
+    """The evaluation with the lowest test loss; of equal ones, the first."""
+    return min(records, key=lambda record: float(record["test"]["loss"]))
 
 
 def should_stop(records: list[Record], rule: EarlyStop) -> bool:

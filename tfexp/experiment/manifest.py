@@ -14,7 +14,7 @@ from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.schema import Settings
 from tfexp.runtime import cpu
 
-__all__ = ["describe"]
+__all__ = ["describe", "version_of"]
 
 _PACKAGES = ("tfexp", "numpy", "protobuf", "ml_dtypes", "tensorboard", "grpcio", "ray", "hydra-core", "omegaconf")
 _VARIABLES = (
@@ -39,7 +39,7 @@ def describe(settings: Settings, dataset: Dataset, command: str) -> dict[str, An
         "process": {"pid": os.getpid(), "host": platform.node(), "began": now.isoformat(timespec="microseconds")},
         "command": command,
         "working_directory": str(Path.cwd()),
-        "versions": {"python": platform.python_version(), **{name: _version(name) for name in _PACKAGES}},
+        "versions": {"python": platform.python_version(), **{name: version_of(name) for name in _PACKAGES}},
         "git": git_state(),
         "code": digests(settings),
         "seeds": _seeds(settings),
@@ -62,7 +62,8 @@ def describe(settings: Settings, dataset: Dataset, command: str) -> dict[str, An
     }
 
 
-def _version(package: str) -> str | None:
+def version_of(package: str) -> str | None:
+    """None where it is not installed."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

@@ -6,7 +6,7 @@ manifest.json   versions, git state, seeds, host, threads, data, command, proces
 uncommitted.patch   what the working tree had beyond the commit, where it had something
 metrics.jsonl   one line per evaluation; no wall-clock, so equal runs have equal files
 events.*        for TensorBoard
-checkpoints/    `tf.train.Saver`'s files
+checkpoints/    `tf.train.Saver`'s files; with train.keep_best, those of the lowest test loss in checkpoints/best/
 graph.pbtxt     the graph
 step_stats.pb   with device.placement=dynamic: what a step's nodes took, for the next run's device.costs
 result.json     the final numbers, and apart from them how long it took
@@ -39,6 +39,7 @@ class RunFiles:
         self.patch = path / "uncommitted.patch"
         self.metrics = path / "metrics.jsonl"
         self.checkpoints = path / "checkpoints"
+        self.best = path / "checkpoints" / "best"
         self.result = path / "result.json"
         self.plot = path / "loss.png"
         self.tasks = path / "tasks.json"

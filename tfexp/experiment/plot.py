@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from tfexp.experiment.history import Record
+from tfexp.experiment.reporting.scale import spans_decades
 
-__all__ = ["draw", "spans_decades"]
+__all__ = ["draw"]
 
 _TRAIN, _TEST = "#4269d0", "#ff725c"
 
@@ -37,8 +37,3 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
         axes.spines[["top", "right"]].set_visible(False)
         axes.legend(frameon=False, fontsize=9)
     figure.savefig(path)
-
-
-def spans_decades(values: Sequence[float]) -> bool:
-    """Whether an axis for these values should be logarithmic."""
-    return min(values) > 0 and max(values) / min(values) > 30

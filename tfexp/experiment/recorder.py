@@ -15,7 +15,7 @@ from tfexp.experiment.checkpoints import Checkpoints
 from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import Diverged
-from tfexp.experiment.history import History, Record
+from tfexp.experiment.history import History, Record, best_of
 from tfexp.experiment.outputs import RunFiles
 from tfexp.profiler.profiler import report
 from tfexp.runtime.timeline import Timeline
@@ -27,11 +27,13 @@ TRACED = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
 
 
 class Recorder:
-    """Reads the state from `session`; `open` it before recording."""
+    """Reads the state from `session`; `open` it before recording. `keep_best`: save the best evaluation's state, apart."""
 
-    def __init__(self, files: RunFiles, dataset: Dataset, program: Program, course: Course, session: tf.Session) -> None:
+    def __init__(
+        self, files: RunFiles, dataset: Dataset, program: Program, course: Course, session: tf.Session, *, keep_best: bool
+    ) -> None:
         self._files, self._dataset, self._program, self._course = files, dataset, program, course
-        self._session = session
+        self._session, self._keep_best = session, keep_best
         self.checkpoints = Checkpoints(files, program)
         self.note: Callable[[], Record] = dict
         """What an evaluation records beside its numbers."""
@@ -83,6 +85,8 @@ class Recorder:
         self.history.add(record)
         points = [tf.Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]
         self._writer.add_summary(tf.Summary(value=points), step)
+        if self._keep_best and best_of(self.history.records) is record:
+            self.checkpoints.save_best(self._session, step)
 
     def numbers(self, status: str, step: int) -> dict[str, Any]:
         """What `result.json` says under `numbers`: what the configuration decides."""

@@ -133,7 +133,8 @@ class _Replica:
 
     def _lead(self, session: tf.Session) -> dict[str, Any]:
         """The chief's part."""
-        recorder = Recorder(self.files, self.dataset, self.program, self.course, session)
+        keep_best = self.settings.train.keep_best
+        recorder = Recorder(self.files, self.dataset, self.program, self.course, session, keep_best=keep_best)
         turns = self.turns
         records = earlier_records(self.files, self.settings, self.step)
         with recorder.open(records):

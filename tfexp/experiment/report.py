@@ -44,6 +44,9 @@ def show_result(
         f"{numbers['status']} after step {numbers['step']} (epoch {numbers['epoch']:.4g}), "
         f"{timing['steps']} steps in {timing['seconds']:.2f} s, {timing['steps_per_second']:,.0f} steps/s"
     )
+    best = result["best"]
+    if best["test"]["loss"] < numbers["test"]["loss"]:
+        console.print(f"best        step {best['step']}: the test loss was {best['test']['loss']:.6g} then")
     if "placement" in result:
         placed = result["placement"]
         console.print(

@@ -24,7 +24,7 @@ from tfexp.experiment.datasets.dataset import Dataset, prepare
 from tfexp.experiment.ended import recorded
 from tfexp.experiment.endings import diverged, input_failed, says_when_full, stopped
 from tfexp.experiment.errors import Diverged
-from tfexp.experiment.history import Record, should_stop
+from tfexp.experiment.history import Record, best_of, should_stop
 from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFolder
@@ -135,7 +135,8 @@ class _Training:
     def __init__(self, experiment: Experiment, folder: RunFolder, session: tf.Session, watch: Watch) -> None:
         self.settings, self.dataset, self.program = experiment.settings, experiment.dataset, experiment.program
         self.course, self.folder, self.session, self.watch = experiment.course, folder, session, watch
-        self.recorder = Recorder(folder, self.dataset, self.program, self.course, session)
+        keep_best = self.settings.train.keep_best
+        self.recorder = Recorder(folder, self.dataset, self.program, self.course, session, keep_best=keep_best)
         self.records: list[Record] = []
         self.placed: dict[str, Any] = {}  # what the dynamic placer expected and found
 
@@ -182,6 +183,7 @@ class _Training:
                 "numbers": recorder.numbers(status, step),
                 "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
             }
+            result["best"] = best_of(recorder.history.records)
             if self.dataset.skipped.rows:
                 result["skipped"] = self.dataset.skipped.plain()
             if copies > 1:

@@ -52,8 +52,8 @@ def bounded(
     says: str = "",
     default: Any = dataclasses.MISSING,
 ) -> Any:
-    """A field whose number, or each of whose numbers, must lie in the given range. Sections of `conf/` have no `default`:
-    their files give every value.
+    """A field whose number, or each of whose numbers, must lie in the given range. Sections of `conf/` have no `default`,
+    as their files give every value, but for settings that came later: a run of before goes on with it.
 
     `says` describes it, under `description` in the field's metadata.
     """
@@ -121,6 +121,7 @@ class Train(Section):
     summary_every: int = bounded(least=0, says="steps between summaries for TensorBoard; 0: none but the graph")
     trace_every: int = bounded(least=0, says="steps between traces of a step's nodes, for Perfetto and TensorBoard; 0: none")
     keep_checkpoints: int = bounded(least=0, says="the last so many checkpoints stay, older ones are deleted; 0: keep all")
+    keep_best: bool = bounded(says="the checkpoint of the lowest test loss stays, too, in checkpoints/best", default=False)
     early_stop: EarlyStop = bounded(says="when to stop before the last step")
 
     def __post_init__(self) -> None:

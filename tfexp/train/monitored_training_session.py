@@ -11,7 +11,7 @@ from tfexp.graph.replica_modes import distributing
 from tfexp.train.monitored_session import MonitoredSession
 from tfexp.train.saving_hooks import CheckpointSaverHook
 from tfexp.train.scaffold import Scaffold
-from tfexp.train.session_creators import ChiefSessionCreator, WorkerSessionCreator
+from tfexp.train.session_creators import ChiefSessionCreator, PeerSessionCreator, WorkerSessionCreator
 from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.watching_hooks import StepCounterHook, SummarySaverHook
 from tfexp.train.worker_context import get_current_worker_context
@@ -43,7 +43,8 @@ def MonitoredTrainingSession(
     per second; None or 0 turns each off.
 
     In the scope of a strategy whose workers each build a graph (`MultiWorkerMirroredStrategy`, `ParameterServerStrategy`)
-    the strategy says who does that, and completes `config`; in a function that a coordinator runs, so is `master`.
+    the strategy says who does that, and completes `config`; in a function that a coordinator runs, so is `master`. Workers
+    whose initial values another one sends wait for these, too, for `max_wait_secs` (DeadlineExceededError).
     """
     saves = summarises = True
     context, mode = get_current_worker_context(), distributing()
@@ -70,8 +71,11 @@ def MonitoredTrainingSession(
     if checkpoint_dir and saves and _any(checkpoints):
         steps, secs = checkpoints
         all_hooks.append(CheckpointSaverHook(checkpoint_dir, save_steps=steps, save_secs=secs, scaffold=scaffold))
-    chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
-    return MonitoredSession(chief, [*all_hooks, *(hooks or ())], stop_grace_period_secs)
+    if saves:
+        creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
+    else:
+        creator = PeerSessionCreator(scaffold, master, config, checkpoint_dir, max_wait_secs)
+    return MonitoredSession(creator, [*all_hooks, *(hooks or ())], stop_grace_period_secs)
 
 
 def _either(steps: Any, secs: Any, default: tuple[Any, Any]) -> tuple[Any, Any]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from matplotlib.axes import Axes
 from PIL import Image
 from written_runs import write_run
 
@@ -27,10 +29,16 @@ def test_one_run_is_shown_whole(tmp_path: Path, show: Callable) -> None:
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0].startswith("run  finished  step 100 (epoch 9.091), 1.50 s, 67 steps/s, started 2026-03-04")
-    assert rows(out)["loss"] == ["0.00990099", "0.019802", "█▂▁▁▁▁▁▁▁▁▁"]
+    assert rows(out)["loss"] == ["0.00990099", "0.019802", "0.019802 at 100", "█▂▁▁▁▁▁▁▁▁▁"]
     assert "  optimizer  adam learning_rate=0.1" in lines
     assert "  data      tumours, 455 + 114 rows, SHA-256 abababababab" in lines
     assert "  checkpoints/   1.5 kB in 1 file" in lines
+
+
+def test_the_best_of_a_run_may_not_be_its_last(tmp_path: Path, show: Callable) -> None:
+    write_run(tmp_path / "run", loss=lambda step: 1.0 + abs(step - 40) / 100)
+    shown = rows(show("show", "run")[1])
+    assert (shown["loss"][2], shown["accuracy"][2]) == ("1 at 40", "0.5 at 40")
 
 
 def test_few_runs_stand_beside_each_other(tmp_path: Path, show: Callable) -> None:
@@ -54,6 +62,21 @@ def test_many_runs_stand_below_each_other(tmp_path: Path, show: Callable) -> Non
     assert code == 0
     assert rows(out)["3"] == ["finished", "3", "100", "0.019802", "0.98058"]
     assert out.splitlines()[-1] == "not the same for all: git.commit (2 values)"
+
+
+def test_a_curve_says_what_is_its_own(tmp_path: Path, show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels: list[str] = []
+    plot = Axes.plot
+
+    def noted(axes: Axes, *places: Any, **options: Any) -> Any:
+        labels.append(options["label"])
+        return plot(axes, *places, **options)
+
+    monkeypatch.setattr(Axes, "plot", noted)
+    for name, rate in (("a", 0.1), ("b", 0.03)):
+        write_run(tmp_path / "runs" / name, rate=rate, steps=20)
+    assert show("compare", "runs", "--curves", "curves.png")[0] == 0
+    assert labels[:2] == ["a  learning_rate=0.1  0.09524", "b  learning_rate=0.03  0.09524"]
 
 
 @pytest.mark.parametrize("count", [3, 12])

@@ -6,6 +6,7 @@ import datetime
 import json
 import os
 import platform
+import re
 import signal
 import subprocess
 import sys
@@ -16,8 +17,9 @@ from typing import Any
 import pytest
 from written_runs import write_run
 
+from tfexp.experiment.choices import choice_of, groups
 from tfexp.experiment.reporting.find import find_runs
-from tfexp.experiment.reporting.run import STATUSES, choice, read_run
+from tfexp.experiment.reporting.run import STATUSES, read_run
 
 
 def process(pid: int, began: datetime.datetime | None = None, host: str | None = None) -> dict[str, Any]:
@@ -45,11 +47,24 @@ def test_a_whole_run(tmp_path: Path) -> None:
         ("a:BreastCancer", "breast_cancer"),
         ("a:Mlp2", "mlp2"),
         ("a:GANModel", "ganmodel"),
-        (3, "3"),
+        ("3", "3"),
     ],
 )
-def test_a_choice_is_named_as_on_the_command_line(name: object, expected: str) -> None:
-    assert choice(name) == expected
+def test_a_choice_of_ones_own_is_named_as_ours_are(name: str, expected: str) -> None:
+    assert choice_of("model", name) == expected
+
+
+def test_a_choice_is_named_as_on_the_command_line(tmp_path: Path) -> None:
+    named = {
+        (group.name, choice.name): choice_of(group.name, target[1])
+        for group in groups().values()
+        for choice in group.choices
+        if (target := re.search(r"^target: *(\S+:\S+)", choice.path.read_text(), re.MULTILINE))
+    }
+    assert named == {(group, name): name for group, name in named}
+    assert {("replication", "none"), ("data", "csv"), ("input", "tfrecord")} <= named.keys()
+    folder = write_run(tmp_path / "run", data="tfexp.experiment.datasets.csv_file:CsvFile")
+    assert read_run(folder).settings["data"] == "csv"
 
 
 def test_who_is_at_work(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ def write_run(
     folder: Path,
     *,
     model: str = "tfexp.experiment.models.mlp:Mlp",
+    data: str = "tfexp.experiment.datasets.bundled:BreastCancer",
     rate: float = 0.1,
     hidden: tuple[int, ...] = (13,),
     seed: int = 0,
@@ -33,7 +34,7 @@ def write_run(
     folder.mkdir(parents=True)
     config = {
         "model": {"target": model, "hidden": list(hidden), "activation": "relu"},
-        "data": {"target": "tfexp.experiment.datasets.bundled:BreastCancer", "standardize": True},
+        "data": {"target": data, "standardize": True},
         "optimizer": {"target": "tfexp.experiment.optimizers:Adam", "learning_rate": rate},
         "cluster": {"workers": 0, "ps": 0},
         "train": {"steps": steps, "epochs": None, "batch_size": 32, "seed": seed, "early_stop": {"patience": None}},

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from tfexp.experiment.sweeps.ledger import Ledger
-from tfexp.experiment.sweeps.plots import draw_sweep
+from tfexp.experiment.sweeps.plots import _Scale, draw_sweep
 from tfexp.experiment.sweeps.results import Row, as_csv, ranking
 from tfexp.experiment.sweeps.table import LiveTable, short_names
 
@@ -61,6 +61,14 @@ def test_picture(tmp_path: Path) -> None:
     assert not draw_sweep(tmp_path / "none.png", "", SWEEP, nothing)
     assert not draw_sweep(tmp_path / "none.png", "", SWEEP, ROWS[3:])
     assert not (tmp_path / "none.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "is_log"),
+    [("0.001 0.003 0.01 0.03", True), ("0.01 0.1", True), ("0.1 0.3 0.9", False), ("-1 10 100", False), ("sgd adam", False)],
+)
+def test_what_is_tried_in_multiples_has_a_logarithmic_axis(values: str, is_log: bool) -> None:
+    assert _Scale(values.split()).is_log == is_log
 
 
 def test_names_are_short_where_that_is_enough() -> None:

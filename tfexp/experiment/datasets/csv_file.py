@@ -29,6 +29,9 @@ class CsvFile(Source):
     classes: int | None = bounded(
         least=2, says="how many classes the label has, numbered from 0; null: the label is a number to predict"
     )
+    class_names: tuple[str, ...] = bounded(
+        says="what the classes are called in the file, the first is class 0; []: they have numbers", default=()
+    )
     header: bool = bounded(says="the first line names the columns")
     delimiter: str = bounded(says="the character between two cells")
     ignore: tuple[str, ...] = bounded(says="columns to leave out")
@@ -38,6 +41,16 @@ class CsvFile(Source):
         super().__post_init__()
         if len(self.delimiter) != 1:
             raise SettingError("delimiter", f"{self.delimiter!r} must be one character")
+        if self.class_names and self.classes not in (None, len(self.class_names)):
+            raise SettingError("classes", f"{self.classes} are not as many as data.class_names has: {len(self.class_names)}")
+        for name in self.class_names:
+            if self.class_names.count(name) > 1:
+                raise SettingError("class_names", f"two classes are called '{name}'")
+
+    @property
+    def class_count(self) -> int | None:
+        """None: the label is a number to predict."""
+        return len(self.class_names) or self.classes
 
     def read(self) -> Table:
         rows = _Rows(self)
@@ -72,11 +85,12 @@ class _Rows:
             raise ExperimentError(f"{path}: {len(self._features)} rows of data; at least two are needed")
         return Table(
             np.array(self._features, np.float64),
-            np.array(self._labels, np.float64 if settings.classes is None else np.int64),
+            np.array(self._labels, np.float64 if settings.class_count is None else np.int64),
             tuple(self._names[at] for at in self._kept),
-            settings.classes,
+            settings.class_count,
             path,
             self._bad.skipped,
+            settings.class_names,
         )
 
     def read(self, path: str) -> None:
@@ -156,20 +170,30 @@ class _Rows:
         if len(cells) != len(self._names):
             raise records.problem(f"{len(cells)} columns where {len(self._names)} are expected")
         features = [self._number(cells[at], at, records) for at in self._kept]
-        label, classes = self._number(cells[self._label], self._label, records), self._settings.classes
+        return features, self._label_of(cells[self._label], records)
+
+    def _label_of(self, cell: str, records: _Records) -> float:
+        names, classes = self._settings.class_names, self._settings.classes
+        if names:
+            if cell.strip() not in names:
+                problem = f"the label {_shown(cell)} is none of data.class_names: {', '.join(names)}"
+                raise records.problem(problem, self._names[self._label])
+            return names.index(cell.strip())
+        label = self._number(cell, self._label, records)
         if classes is not None and not (label == int(label) and 0 <= label < classes):
             raise records.problem(
-                f"the label {cells[self._label].strip()} is not one of the {classes} classes 0 to {classes - 1} "
-                f"(data.classes={classes})",
+                f"the label {cell.strip()} is not one of the {classes} classes 0 to {classes - 1} (data.classes={classes})",
                 self._names[self._label],
             )
-        return features, label
+        return label
 
     def _number(self, cell: str, at: int, records: _Records) -> float:
         try:
             number = float(cell)
         except ValueError:
             problem = "the cell is empty" if not cell.strip() else f"{_shown(cell)} is not a number"
+            if cell.strip() and at == self._label and self._settings.classes is not None:
+                problem += "; data.class_names=[…] says what the classes are called"
             raise records.problem(problem, self._names[at]) from None
         if not math.isfinite(number):
             raise records.problem(f"{_shown(cell)} is not finite", self._names[at])

@@ -15,7 +15,7 @@ from tfexp.experiment.datasets.skipped import NONE, Skipped
 from tfexp.experiment.datasets.source import Data, Source, Table
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["Dataset", "Examples", "Prepared", "Records", "Spec", "batch_rows", "prepare", "rows_of_batches"]
+__all__ = ["Dataset", "Examples", "Prepared", "Records", "Scaling", "Spec", "batch_rows", "prepare", "rows_of_batches"]
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,15 @@ class Spec:
     """What a model needs to know to build its graph: `width` features, and `classes` (None: labels are
     numbers).
 
-    A label that is a number stands for `label * label_scale + label_shift` in the data's own unit.
+    A label that is a number stands for `label * label_scale + label_shift` in the data's own unit. `class_names` are what
+    the classes are called, if they are.
     """
 
     width: int
     classes: int | None
     label_scale: float = 1.0
     label_shift: float = 0.0
+    class_names: tuple[str, ...] = dataclasses.field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -45,9 +47,18 @@ class Examples:
 
 
 @dataclass(frozen=True)
+class Scaling:
+    """What is learned from a feature: (as it was read - `shift`) / `scale`; both float64 [width]."""
+
+    shift: np.ndarray
+    scale: np.ndarray
+
+
+@dataclass(frozen=True)
 class Dataset:
     """`train` and `test` are what a run is evaluated on. `digest` is the SHA-256 of the table as read, before it was split
     or standardized. Where there are `records`, a run trains on the rows in them; `train` is then a part of them, or all.
+    `scaling` says what was done to the features since they were read; None: nothing that is known.
     """
 
     train: Examples
@@ -58,6 +69,7 @@ class Dataset:
     digest: str
     records: Records | None = None
     skipped: Skipped = NONE
+    scaling: Scaling | None = None
 
     @property
     def rows(self) -> int:
@@ -107,9 +119,10 @@ def _from_table(table: Table, source: Source) -> Dataset:
     order = np.random.RandomState(source.split_seed).permutation(rows)
     test, train = order[:tested], order[tested:]
 
-    features, labels, scale, shift = table.features, table.labels, 1.0, 0.0
+    features, labels, scale, shift, scaling = table.features, table.labels, 1.0, 0.0, None
     if source.standardize:
-        features = (features - features[train].mean(axis=0)) / _deviation(features[train])
+        scaling = Scaling(features[train].mean(axis=0), _deviation(features[train]))
+        features = (features - scaling.shift) / scaling.scale
         if table.classes is None:
             shift, scale = float(labels[train].mean()), float(_deviation(labels[train]))
             labels = (labels - shift) / scale
@@ -119,8 +132,9 @@ def _from_table(table: Table, source: Source) -> Dataset:
     def pick(at: np.ndarray) -> Examples:
         return Examples(np.ascontiguousarray(features[at]), np.ascontiguousarray(labels[at]))
 
-    spec = Spec(features.shape[1], table.classes, scale, shift)
-    return Dataset(pick(train), pick(test), spec, table.columns, table.origin, _digest(table), skipped=table.skipped)
+    spec = Spec(features.shape[1], table.classes, scale, shift, table.class_names)
+    digest = _digest(table)
+    return Dataset(pick(train), pick(test), spec, table.columns, table.origin, digest, None, table.skipped, scaling)
 
 
 def batch_rows(seed: int, step: int, rows: int, batch_size: int) -> np.ndarray:

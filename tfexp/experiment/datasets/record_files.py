@@ -201,7 +201,8 @@ def describe(folder: Path) -> Description | None:
             raise ValueError(f"its format is not '{FORMAT}'")
         for part in ("train", "test"):
             plain[part] = tuple((str(f["file"]), int(f["rows"]), int(f["bytes"])) for f in plain[part])
-        return Description(**{**plain, "spec": Spec(**plain["spec"]), "columns": tuple(plain["columns"])})
+        spec = Spec(**{**plain["spec"], "class_names": tuple(plain["spec"].get("class_names", ()))})
+        return Description(**{**plain, "spec": spec, "columns": tuple(plain["columns"])})
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:

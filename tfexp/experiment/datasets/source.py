@@ -29,7 +29,8 @@ class Table:
     """Rows of numbers with a label each, as they were read.
 
     `features`: float64 [rows, columns]. `labels`: [rows], float64 where they are numbers to predict
-    (`classes` None), int64 in [0, classes) where they are classes. `columns` names the features.
+    (`classes` None), int64 in [0, classes) where they are classes. `columns` names the features, `class_names` the
+    classes where they have names.
     """
 
     features: np.ndarray
@@ -38,6 +39,7 @@ class Table:
     classes: int | None
     origin: str
     skipped: Skipped = NONE
+    class_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,3 +41,6 @@ class Logreg(Classification):
     def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         right = tf.equal(tf.cast(tf.squeeze(outputs, [1]) > 0.0, tf.int64), labels)
         return {"accuracy": share_of(right)}
+
+    def predictions(self, outputs: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        return super().predictions(tf.concat([tf.zeros_like(outputs), outputs], 1), spec)

@@ -27,6 +27,8 @@ from tfexp.experiment.errors import SettingError
 from tfexp.experiment.models.objectives import (
     cross_entropy,
     mean_squared_error,
+    of_classes,
+    of_numbers,
     regression_metrics,
     share_of,
 )
@@ -75,6 +77,13 @@ class Model(Section, ABC):
     def metrics(self, outputs: Any, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         """Named scalars that say how good `outputs` are for all of a part of the data; the first is drawn."""
 
+    def predictions(self, outputs: Any, spec: Spec) -> dict[str, tf.Tensor]:
+        """What the trained model is asked for, by name, in terms of the data as it was read: each [rows, …].
+
+        Without any, as here, `python -m tfexp.export` refuses the model.
+        """
+        return {}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Supervised(Model):
@@ -87,6 +96,9 @@ class Supervised(Model):
         if spec.classes is None:
             return regression_metrics(outputs, labels, spec)
         return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}
+
+    def predictions(self, outputs: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+        return of_numbers(outputs, spec) if spec.classes is None else of_classes(outputs, spec)
 
 
 @dataclass(frozen=True, kw_only=True)

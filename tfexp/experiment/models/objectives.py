@@ -5,7 +5,7 @@ from __future__ import annotations
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
 
-__all__ = ["cross_entropy", "mean_squared_error", "regression_metrics", "share_of"]
+__all__ = ["cross_entropy", "mean_squared_error", "of_classes", "of_numbers", "regression_metrics", "share_of"]
 
 
 def mean_squared_error(outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
@@ -27,6 +27,20 @@ def cross_entropy(scores: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Scores (logits) are float32 [rows, classes], labels int64 [rows]."""
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels, logits=scores)
     return tf.reduce_mean(losses, name="cross_entropy")
+
+
+def of_numbers(outputs: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+    """The predictions in the data's own unit, float32 [rows, 1]."""
+    return {"predictions": tf.add(outputs * spec.label_scale, spec.label_shift, name="predictions")}
+
+
+def of_classes(scores: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
+    """The class of each row, int64 [rows, 1], what it is called, if it is, and how probable each class is; scores are
+    float32 [rows, classes].
+    """
+    ids = tf.expand_dims(tf.argmax(scores, 1), 1, name="class_ids")
+    named = {"classes": tf.gather(tf.constant(spec.class_names), ids, name="classes")} if spec.class_names else {}
+    return {"class_ids": ids, **named, "probabilities": tf.nn.softmax(scores, name="probabilities")}
 
 
 def share_of(right: tf.Tensor) -> tf.Tensor:

@@ -8,7 +8,7 @@ from typing import Any
 
 import tfexp as tf
 
-__all__ = ["dropout", "evaluation_feeds", "random_normal", "random_uniform", "training"]
+__all__ = ["dropout", "evaluate_only", "evaluation_feeds", "random_normal", "random_uniform", "training"]
 
 _COLLECTION = "tfexp/training"
 
@@ -22,6 +22,12 @@ def training() -> tf.Tensor:
         made = tf.placeholder_with_default(True, [], name="training")
     graph.add_to_collection(_COLLECTION, made)
     return made
+
+
+def evaluate_only() -> None:
+    """In the default graph nothing trains: `training`, which was not asked before, is constantly false."""
+    assert not tf.get_collection(_COLLECTION)
+    tf.add_to_collection(_COLLECTION, tf.constant(False, name="training"))
 
 
 def evaluation_feeds(graph: tf.Graph) -> dict[Any, Any]:

@@ -13,7 +13,7 @@ from html import escape
 from typing import Any
 
 from tfexp.experiment.reporting.run import Record, Run
-from tfexp.experiment.reporting.scale import Scale, digits, spans_decades
+from tfexp.experiment.reporting.scale import TRIED, Scale, digits, spans_decades
 from tfexp.experiment.reporting.select import text_of
 from tfexp.experiment.reporting.thin import thin
 
@@ -168,7 +168,7 @@ class _Axis:
         numbers = [value for value in there if isinstance(value, int | float) and not isinstance(value, bool)]
         self.lacking = len(there) < len(values)
         if numbers and len(numbers) == len(there) and (len(set(numbers)) > 1 or name.startswith("test.")):
-            scale = Scale.over(numbers, self.bottom, self.top, spans_decades(numbers))
+            scale = Scale.over(numbers, self.bottom, self.top, spans_decades(numbers, TRIED))
             few = sorted(set(numbers)) if len(set(numbers)) <= 6 else scale.ticks()
             self.ticks = [(digits(value), scale.place(value)) for value in few]
             self.places = [self.missing if value is None else scale.place(value) for value in values]

@@ -22,6 +22,7 @@ __all__ = [
     "heads",
     "is_better_low",
     "is_number",
+    "settings_that_tell",
     "short",
     "show_runs",
 ]
@@ -44,18 +45,7 @@ _TELLING = ("model", "optimizer", "schedule", "train", "input", "data", "update"
 
 def columns_that_tell(runs: Sequence[Run], width: int | None = None) -> list[str]:
     """What tells these runs apart, and how good they are; no more than fits into `width` characters."""
-    names = differing(runs)
-    whole = {
-        name for name in names if "." not in name
-    }  # of one optimizer, say, many settings are its own: the choice says it
-    settings = [
-        name
-        for section in _TELLING
-        for name in names
-        if (name == section or name.startswith(f"{section}."))
-        and (name in whole or name.partition(".")[0] not in whole)
-        and name not in ("model", "data", "train.steps")
-    ][:_MOST_SETTINGS]
+    settings = [name for name in settings_that_tell(runs) if name not in ("model", "data", "train.steps")][:_MOST_SETTINGS]
     metrics = [f"test.{name}" for name in metric_names(runs)[:2]]
     columns = ["run", "status", "model", "data", *settings, "step", *metrics, "seconds", "started"]
     widths = {name: max(map(len, cells)) for name, cells in _cells(runs, columns).items()}
@@ -64,6 +54,20 @@ def columns_that_tell(runs: Sequence[Run], width: int | None = None) -> list[str
         if width is not None and name in columns and sum(widths[one] + 3 for one in columns) + 1 > width:
             columns.remove(name)
     return columns
+
+
+def settings_that_tell(runs: Sequence[Run]) -> list[str]:
+    """The settings that differ, the most telling first."""
+    names = differing(runs)
+    whole = {
+        name for name in names if "." not in name
+    }  # of one optimizer, say, many settings are its own: the choice says it
+    return [
+        name
+        for section in _TELLING
+        for name in names
+        if (name == section or name.startswith(f"{section}.")) and (name in whole or name.partition(".")[0] not in whole)
+    ]
 
 
 def heads(columns: Sequence[str]) -> dict[str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from tfexp.experiment.compare import flat
-from tfexp.experiment.reporting.listing import STATUS_STYLES, console, short
+from tfexp.experiment.reporting.listing import STATUS_STYLES, console, is_better_low, short
 from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.select import metric_names, text_of
 
@@ -30,11 +31,13 @@ def show_run(run: Run) -> None:
         table.add_column("")
         for head in ("train", "test"):
             table.add_column(head, justify="right")
+        table.add_column("best test", justify="right")
         table.add_column(f"test, over {len(history.records)} evaluations")
         for name in metric_names([run]):
             values = (run.numbers.get(part, {}).get(name) for part in ("train", "test"))
-            series = [record["test"][name] for record in history.records if name in record["test"]]
-            table.add_row(name, *("" if value is None else f"{value:.6g}" for value in values), spark(series))
+            series = {record["step"]: record["test"][name] for record in history.records if name in record["test"]}
+            shown = ["" if value is None else f"{value:.6g}" for value in values]
+            table.add_row(name, *shown, _best(series, name), spark([*series.values()]))
         out.print(table)
     sections = {
         name: [f"{key}={text_of(value)}" for key, value in flat(values).items() if key != "target"]
@@ -54,6 +57,14 @@ def show_run(run: Run) -> None:
             width = max(map(len, rows))
             for name, value in rows.items():
                 out.print(f"  {name:{width}}  {value}", markup=False)
+
+
+def _best(series: Mapping[int, float], name: str) -> str:
+    """The best of a metric by step, and where it was."""
+    if not series:
+        return ""
+    step = (min if is_better_low(name) else max)(series, key=series.__getitem__)
+    return f"{series[step]:.6g} at {step:,}"
 
 
 def heading(run: Run) -> str:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfexp.experiment.reporting.listing import is_better_low
+from tfexp.experiment.reporting.listing import heads, is_better_low, settings_that_tell, short
 from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.select import metric_names
 
 __all__ = ["draw_curves"]
 
 _COLOURS = ("#4269d0", "#ff725c", "#3ca951", "#efb118", "#a463f2", "#6cc5b0", "#9c6b4e", "#ff8ab7")
+_MOST_TOLD = 2
+"""Settings that differ that a name in the legend says."""
 
 
 def draw_curves(path: Path, runs: Sequence[Run]) -> int:
     """Write the picture of the test rows' curves, in the format that the name ends with; returns how many runs are in it.
 
-    Up to eight runs have a colour and a name each; of more, the colour says how good the last value is. Raises ValueError
-    for a format that matplotlib does not know, OSError for a file that cannot be written.
+    Up to eight runs have a colour and a name each, with what differs in their settings; of more, the colour says how good
+    the last value is. Raises ValueError for a format that matplotlib does not know, OSError for a file that cannot be
+    written.
     """
     from matplotlib import colormaps
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -33,6 +36,7 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
     figure = Figure(figsize=(5.6 * len(names), 4.2), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
     few = len(histories) <= len(_COLOURS)
+    told = heads(settings_that_tell([run for run, _ in histories])[:_MOST_TOLD]) if few else {}
     colour_of = {run.path: colour for (run, _), colour in zip(histories, _COLOURS)}
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         having = [(run, [r for r in records if name in r["test"]]) for run, records in histories]
@@ -40,7 +44,8 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
         ranked = sorted(having, key=lambda pair: pair[1][-1]["test"][name], reverse=is_better_low(name))  # the best on top
         points = [[(r["step"], r["test"][name]) for r in records] for _, records in (having if few else ranked)]
         for (run, _), line in zip(having, points, strict=True) if few else ():
-            label = f"{run.name}  {line[-1][1]:.4g}"
+            settings = [f"{head}={short(key, run.settings[key])}" for key, head in told.items() if key in run.settings]
+            label = "  ".join([run.name, *settings, f"{line[-1][1]:.4g}"])
             axes.plot(*zip(*line), color=colour_of[run.path], linewidth=1.8, label=label)
         if not few:  # one artist for all: with a thousand of them, matplotlib takes seconds
             colours = colormaps["viridis_r"]([0.1 + 0.9 * place / max(1, len(points) - 1) for place in range(len(points))])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tfexp.experiment.choices import choice_of
 from tfexp.experiment.compare import flat
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.liveness import at_work
 
-__all__ = ["STATUSES", "History", "Run", "choice", "is_run", "read_run"]
+__all__ = ["STATUSES", "History", "Run", "is_run", "read_run"]
 
 STATUSES = ("finished", "stopped early", "halved", "interrupted", "failed", "diverged", "running", "unknown")
 """halved: ended by a sweep, for others were better. interrupted: by a signal, or its process is gone. unknown: the folder
@@ -54,12 +54,12 @@ class Run:
 
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
-        """Settings by their dotted names; a section's own name stands for the choice that was made (`choice`)."""
+        """Settings by their dotted names; a section's own name stands for the choice that was made."""
         found: dict[str, Any] = {}
         for section, values in self.config.items():
             if isinstance(values, dict):
                 if "target" in values:
-                    found[section] = choice(values["target"])
+                    found[section] = choice_of(str(section), str(values["target"]))
                 found |= flat({section: {name: value for name, value in values.items() if name != "target"}})
             else:
                 found[str(section)] = values
@@ -140,12 +140,6 @@ def read_run(path: Path, name: str | None = None) -> Run:
         epoch=epoch,
         timing=timing if isinstance(timing, dict) else {},
     )
-
-
-def choice(target: Any) -> str:
-    """The choice of a group that names the class `package.module:Class`, in the way that ours are named: `breast_cancer`."""
-    name = str(target).rpartition(":")[2]
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
 def _status(manifest: dict[str, Any], told: dict[str, Any]) -> str:

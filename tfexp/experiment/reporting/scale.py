@@ -6,7 +6,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["Scale", "digits", "spans_decades"]
+__all__ = ["TRIED", "Scale", "digits", "spans_decades"]
+
+TRIED = 10.0
+"""From which ratio on a setting's values count as spread over decades: who tries some of these multiplies."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ class Scale:
         return [mark for mark in marks if self.low <= mark <= self.high]
 
 
-def spans_decades(values: Sequence[float]) -> bool:
-    """Whether the values are better seen on a logarithmic axis."""
-    return bool(values) and min(values) > 0 and max(values) / min(values) > 30
+def spans_decades(values: Sequence[float], ratio: float = 30.0) -> bool:
+    """Whether the values, of which the largest is `ratio` times the least, are better seen on a logarithmic axis."""
+    return bool(values) and min(values) > 0 and max(values) / min(values) > ratio * (1 - 1e-9)
 
 
 def digits(value: float) -> str:

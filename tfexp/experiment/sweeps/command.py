@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 from hydra.core.override_parser.types import Override
 
+from tfexp.experiment.compare import flat
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError
 from tfexp.experiment.outputs import make_unique
-from tfexp.experiment.reporting.run import flat
 from tfexp.experiment.sweeps.driver import Driver, planned_event
 from tfexp.experiment.sweeps.hparams import write_hparams
 from tfexp.experiment.sweeps.journal import Event, Journal, go_on

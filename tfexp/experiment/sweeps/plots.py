@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tfexp.experiment.plot import spans_decades
+from tfexp.experiment.reporting.scale import TRIED, spans_decades
 from tfexp.experiment.sweeps.results import Row
 from tfexp.experiment.sweeps.schema import Sweep
 
@@ -25,7 +25,7 @@ class _Scale:
         numbers = [_number(text) for text in texts]
         found = [number for number in numbers if number is not None]
         self.is_numeric = len(found) == len(numbers)
-        self.is_log = self.is_numeric and min(found) > 0 and max(found) / min(found) > 30
+        self.is_log = self.is_numeric and spans_decades(found, TRIED)
         self.names = [] if self.is_numeric else list(dict.fromkeys(texts))
         self.least, self.most = (min(found), max(found)) if self.is_numeric else (0.0, float(len(self.names) - 1))
 

@@ -1,0 +1,73 @@
+"""A run's model as a SavedModel: from rows as the data has them to what the model says of them.
+
+The graph is not the one that was trained: it has what standardizes the rows, the model as it evaluates, and the
+predictions in the data's own unit, and nothing of the training.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tfexp as tf
+from tfexp.experiment.datasets.dataset import Dataset, Scaling, prepare
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.models import phase
+from tfexp.experiment.outputs import RunFiles
+from tfexp.experiment.resuming import begun
+from tfexp.experiment.schema import Settings
+
+__all__ = ["Exported", "export"]
+
+_FEATURES = "features"
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was exported: the data, the step, and the signature's tensors by name."""
+
+    dataset: Dataset
+    step: int
+    inputs: Mapping[str, tf.Tensor]
+    outputs: Mapping[str, tf.Tensor]
+
+
+def export(files: RunFiles, settings: Settings, checkpoint: str, out: Path) -> Exported:
+    """Write the model that the `checkpoint` of the run has into the new folder `out`.
+
+    The SavedModel has the tag `serve` and one signature, `serving_default`: `features` float64 [rows, columns], as the
+    data's file has them (rows of TFRecords: as these have them), to the model's `predictions`. Raises ExperimentError for a
+    folder that is there or cannot be written, a checkpoint that does not fit, data that is not what the run was begun with,
+    and a model that predicts nothing.
+    """
+    if out.exists():
+        raise ExperimentError(f"{out} is there already: choose another folder, or remove it first")
+    dataset = settings.input.prepare(prepare(settings.data))
+    begun(files, dataset)
+    with tf.Graph().as_default(), tf.Session() as session:
+        step = tf.train.get_or_create_global_step()
+        phase.evaluate_only()
+        features = tf.placeholder(tf.float64, [None, dataset.spec.width], name=_FEATURES)
+        with tf.variable_scope("model"):
+            outputs = settings.model.outputs(_learned_from(features, dataset.scaling), dataset.spec)
+        predictions = settings.model.predictions(outputs, dataset.spec)
+        if not predictions:
+            raise ExperimentError(f"{type(settings.model).__name__} predicts nothing that could be asked for")
+        try:
+            tf.train.Saver().restore(session, checkpoint)
+            tf.saved_model.simple_save(session, str(out), {_FEATURES: features}, predictions)
+        except tf.errors.OpError as error:
+            raise ExperimentError(f"cannot write {out} from {checkpoint}: {error.message.splitlines()[0]}") from error
+        except OSError as error:
+            raise ExperimentError(f"cannot write {out}: {error.strerror}") from error
+        return Exported(dataset, int(session.run(step)), {_FEATURES: features}, predictions)
+
+
+def _learned_from(features: tf.Tensor, scaling: Scaling | None) -> Any:
+    """The features as the training has them, float32."""
+    if scaling is not None:
+        with tf.name_scope("standardize"):
+            features = (features - scaling.shift) / scaling.scale
+    return tf.cast(features, tf.float32)

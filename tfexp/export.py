@@ -1,0 +1,59 @@
+"""`python -m tfexp.export FOLDER OUT`: a run's trained model as a SavedModel, to be asked for predictions.
+
+  FOLDER   of the run
+  OUT      a new folder, for the SavedModel
+  --best   of the checkpoint with the lowest test loss (train.keep_best=true) instead of the last one
+
+The model takes rows as the data has them and answers in the data's own unit: what standardizes the rows is in its graph.
+TensorFlow, TensorFlow Serving, `tf.saved_model.load` and `python -m tfexp.saved_model_cli` run it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+
+from tfexp.experiment.checkpoints import best_checkpoint, last_checkpoint
+from tfexp.experiment.cli import reported, settings_of_run
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.exporting import export
+from tfexp.experiment.outputs import RunFiles
+
+_MOST_COLUMNS = 8
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Export what the arguments name; the exit status is 2 for arguments that cannot be, 1 for folders that cannot."""
+    parser = argparse.ArgumentParser(prog="python -m tfexp.export", description="A run's trained model as a SavedModel.")
+    parser.add_argument("folder", type=Path, help="of the run")
+    parser.add_argument("out", type=Path, help="a new folder")
+    parser.add_argument("--best", action="store_true", help="the checkpoint with the lowest test loss, not the last one")
+    given = parser.parse_args(sys.argv[1:] if argv is None else argv)
+    return reported(lambda: _export(given.folder, given.out, given.best))
+
+
+def _export(folder: Path, out: Path, best: bool) -> int:
+    files = RunFiles(folder)
+    settings = settings_of_run(folder)
+    checkpoint = best_checkpoint(files) if best else last_checkpoint(files)
+    if checkpoint is None:
+        raise ExperimentError(f"{files.checkpoints} holds no checkpoint")
+    done = export(files, settings, checkpoint, out)
+    names = done.dataset.columns
+    columns = ", ".join(names[:_MOST_COLUMNS]) + (", …" if len(names) > _MOST_COLUMNS else "")
+    print(f"{settings.title} after step {done.step}: {out}")
+    for name, tensor in (*done.inputs.items(), *done.outputs.items()):
+        shape = ", ".join("rows" if size is None else str(size) for size in tensor.shape.as_list())
+        print(f"  {name:13}  {tensor.dtype.name} [{shape}]" + (f": {columns}" if name in done.inputs else ""))
+    example = f"features=np.zeros((1, {done.dataset.spec.width}))"
+    print(
+        f"python -m tfexp.saved_model_cli run --dir {shlex.quote(str(out))} --tag_set serve "
+        f"--signature_def serving_default --input_exprs {shlex.quote(example)}"
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
