@@ -28,6 +28,7 @@ _OWN = (
     "feature_column",
     "framework",
     "graph_editor",
+    "grid_rnn",
     "hooks",
     "image",
     "integrate",
