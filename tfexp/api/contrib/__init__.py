@@ -58,6 +58,7 @@ _OWN = (
     "stateless",
     "summary",
     "tensorboard",
+    "text",
     "tpu",
     "training",
     "util",
