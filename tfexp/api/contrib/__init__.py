@@ -59,6 +59,7 @@ _OWN = (
     "summary",
     "tensorboard",
     "text",
+    "tfprof",
     "tpu",
     "training",
     "util",
