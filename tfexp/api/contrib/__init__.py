@@ -47,6 +47,7 @@ _OWN = (
     "predictor",
     "proto",
     "quantize",
+    "receptive_field",
     "resampler",
     "rnn",
     "saved_model",

@@ -31,7 +31,7 @@ class ShampooOptimizer(Optimizer):
     gbar = gbar_decay * gbar + gbar_weight * g, and G_i = mat_gbar_decay * G_i + mat_gbar_weight * g_i g_iᵀ of the gradient
     as a matrix [d_i, the rest]; of G_i / d_i + epsilon the power is taken. For sizes over `max_matrix_size` G_i is the
     diagonal, without epsilon. precond_update_interval, svd_interval: after how many steps the matrices and their powers
-    are made anew. Each number may be a function of the step, a float32 scalar, which is `global_step` + 1. use_iterative_root is
+    are made anew. Each number may be a function of the step, a float32 scalar: `global_step` + 1. use_iterative_root is
     not used: powers are by eigenvalues. A sparse gradient of a large first dimension moves its rows alone.
     """
 
