@@ -48,6 +48,7 @@ _OWN = (
     "proto",
     "quantize",
     "receptive_field",
+    "recurrent",
     "resampler",
     "rnn",
     "saved_model",
