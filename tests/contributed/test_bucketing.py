@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.contributed.draining import drained
 
 training = tf.contrib.training
 
@@ -12,22 +13,6 @@ training = tf.contrib.training
 def graph():
     with tf.Graph().as_default() as graph:
         yield graph
-
-
-def drained(fetches):
-    """What comes out until the input ends."""
-    found = []
-    with tf.Session() as session:
-        session.run(tf.local_variables_initializer())
-        coordinator = tf.train.Coordinator()
-        threads = tf.train.start_queue_runners(session, coordinator)
-        try:
-            while True:
-                found.append(session.run(fetches))
-        except tf.errors.OutOfRangeError:
-            coordinator.request_stop()
-        coordinator.join(threads)
-    return found
 
 
 def test_each_batch_is_of_one_bucket():

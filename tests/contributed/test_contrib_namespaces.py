@@ -22,3 +22,11 @@ def test_namespaces_that_became_part_of_the_core_are_there():
     assert tf.contrib.nn.conv1d_transpose is tf.nn.conv1d_transpose
     assert issubclass(tf.nn.rnn_cell.GRUCell, tf.contrib.rnn.LayerRNNCell)
     assert callable(tf.contrib.proto.decode_proto) and callable(tf.contrib.proto.encode_proto)
+
+
+def test_the_ops_that_a_graph_uses_are_listed():
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0) * 2.0
+    used = tf.contrib.util.ops_used_by_graph_def(graph.as_graph_def())
+    assert used == ["Const", "Mul"]
+    assert [op.name for op in tf.contrib.util.stripped_op_list_for_graph(graph.as_graph_def()).op] == used

@@ -116,3 +116,32 @@ def test_signatures_by_key():
     assert find(meta_graph, "a").method_name == "m"
     with pytest.raises(ValueError, match=r"No SignatureDef with key 'b' found in MetaGraphDef: it has \['a'\]"):
         find(meta_graph, "b")
+
+
+def test_a_rank_sampled_loss_is_over_the_likeliest_samples():
+    random = np.random.default_rng(3)
+    weights, biases, inputs = (random.normal(size=size).astype(np.float32) for size in ([7, 3], [7], [4, 3]))
+    labels = tf.constant([[1], [2], [3], [4]], tf.int64)
+    sampled, of_true, of_sampled = np.array([0, 2, 3, 5, 6]), np.full([4, 1], 0.3, np.float32), np.float32([9, 7, 5, 3, 2])
+    temperature = 0.5
+    likely = np.log(np.exp(inputs / temperature @ weights.T).sum(0)) + biases / temperature
+    best = np.argsort(-likely[sampled])[:3]
+
+    def loss(function, values, *more):
+        return function(weights, biases, labels, inputs, *more, [tf.constant(v) for v in values], **arguments)
+
+    arguments = {"resampling_temperature": temperature, "remove_accidental_hits": True, "partition_strategy": "mod"}
+    found = loss(tf.contrib.nn.rank_sampled_softmax_loss, (sampled, of_true, of_sampled), 5, 3, 7, 1)
+    del arguments["resampling_temperature"]
+    expected = loss(tf.nn.sampled_softmax_loss, (sampled[best], of_true, of_sampled[best]), 3, 7, 1)
+    with tf.Session() as session:
+        np.testing.assert_allclose(*session.run([found, expected]), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("sampled", "resampled", "strategy", "message"),
+    [(9, 3, "mod", "cannot be greater"), (3, 3, "mod", "must be less"), (5, 3, "odd", "unsupported partition_strategy")],
+)
+def test_what_a_rank_sampled_loss_refuses(sampled, resampled, strategy, message):
+    with pytest.raises(ValueError, match=message):
+        tf.contrib.nn.rank_sampled_softmax_loss(None, None, None, None, sampled, resampled, 7, 1, None, 1.0, True, strategy)

@@ -337,3 +337,14 @@ def test_scipy_is_asked_or_asked_for(monkeypatch):
         opt.ScipyOptimizerInterface(loss, equalities=[v[0] - 1.0]).minimize(session)
     assert (calls[0]["method"], calls[0]["options"]) == ("L-BFGS-B", {"maxiter": 3})
     assert calls[1]["method"] == "SLSQP" and calls[1]["constraints"][0]["type"] == "eq"
+
+
+def test_gradients_are_clipped_all_together():
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.get_variable("v", initializer=[3.0, 4.0])
+        clipped = tf.contrib.estimator.clip_gradients_by_norm(tf.train.MomentumOptimizer(0.1, 0.9), 0.5)
+        train = clipped.minimize(tf.reduce_sum(variable * variable))
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        np.testing.assert_allclose(session.run(variable), [3 - 0.1 * 0.3, 4 - 0.1 * 0.4], rtol=1e-6)
+        assert clipped.get_name() == "ClipByNormMomentum" and clipped.get_slot(variable, "momentum") is not None

@@ -1,6 +1,7 @@
 """Random features that stand for a Gaussian kernel, and the hinge loss of many classes."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -62,3 +63,32 @@ def test_labels_and_logits_that_do_not_fit(session: tf.Session) -> None:
         loss([0, 1, 2], LOGITS[0])
     with pytest.raises(tf.errors.InvalidArgumentError, match="x < y"):
         session.run(loss([0, 1, 3], LOGITS))
+
+
+def test_a_linear_model_of_mapped_features_finds_a_circle(tmp_path: Path) -> None:
+    x = np.random.default_rng(3).normal(size=(200, 2)).astype(np.float32)
+    inside = ((x**2).sum(1) < 1.3).astype(np.int64)
+    column = tf.contrib.layers.real_valued_column("x", dimension=2)
+    classifier = kernel_methods.KernelLinearClassifier(
+        model_dir=str(tmp_path),
+        optimizer=tf.train.FtrlOptimizer(20.0),
+        kernel_mappers={
+            column: [
+                kernel_methods.RandomFourierFeatureMapper(2, 100),
+            ]
+        },
+    )
+
+    def inputs() -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+        return {"x": tf.constant(x)}, tf.constant(inside)
+
+    classifier.fit(input_fn=inputs, steps=20)
+    assert classifier.evaluate(input_fn=inputs, steps=1)["accuracy"] > 0.95
+    assert classifier.get_variable_value("linear/linear_model/x_MAPPED/weights").shape == (100, 1)
+
+
+def test_classifiers_need_columns_or_mappers() -> None:
+    with pytest.raises(ValueError, match="at least one of feature_columns, kernel_mappers"):
+        kernel_methods.KernelLinearClassifier()
+    with pytest.raises(ValueError, match="Invalid kernel mappers"):
+        kernel_methods.KernelLinearClassifier(kernel_mappers={tf.feature_column.numeric_column("x"): [3]})

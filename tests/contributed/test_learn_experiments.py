@@ -18,6 +18,8 @@ def inputs():
 
 def model(features, labels, mode):
     predicted = tf.layers.dense(features["x"], 1)[:, 0]
+    if labels is None:
+        return learn.ModelFnOps(mode, predicted)
     loss = tf.losses.mean_squared_error(labels, predicted)
     train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
     return learn.ModelFnOps(mode, predicted, loss, train)
@@ -243,3 +245,48 @@ def test_settings_of_contribs_time():
     assert learn.RunConfig().save_checkpoints_secs == 600 and isinstance(config, tf.estimator.RunConfig)
     with pytest.raises(ValueError, match="master of this task is ''"):
         learn.RunConfig(master="grpc://elsewhere:1")
+
+
+def test_an_experiment_exports_what_is_served(tmp_path):
+    serving = learn.build_parsing_serving_input_fn({"x": tf.FixedLenFeature([1], tf.float32)})
+    strategy = learn.make_export_strategy(serving, exports_to_keep=1)
+    experiment = learn.Experiment(
+        estimator(tmp_path), inputs, inputs, train_steps=2, eval_steps=1, export_strategies=[strategy]
+    )
+    experiment.train_and_evaluate()
+    [folder] = (tmp_path / "export" / "Servo").iterdir()
+    example = tf.train.Example(features=tf.train.Features(feature={"x": tf.train.Feature(float_list={"value": [3.0]})}))
+    served = tf.contrib.predictor.from_saved_model(str(folder))({"examples": [example.SerializeToString()]})
+    expected = next(experiment.estimator.predict(input_fn=lambda: ({"x": tf.constant([[3.0]])}, None)))
+    np.testing.assert_allclose(served["output"], [expected], rtol=1e-6)
+
+
+def serving_of_arrays():
+    given = learn.utils.build_default_serving_input_fn({"x": tf.constant([[1.0]], name="x_like")})
+    return given()
+
+
+def test_the_only_alternative_is_served(tmp_path):
+    def doubled(features, labels, mode):
+        made = model(features, labels, mode)
+        return made if labels is not None else learn.ModelFnOps(
+            mode, made.predictions, output_alternatives={"only": (None, {"double": made.predictions * 2.0})}
+        )  # fmt: skip
+
+    trained = learn.Estimator(doubled, str(tmp_path)).fit(input_fn=inputs, steps=1)
+    folder = trained.export_savedmodel(str(tmp_path / "out"), serving_of_arrays)
+    served = tf.contrib.predictor.from_saved_model(folder.decode())({"x": [[3.0]]})
+    assert list(served) == ["double"] and served["double"].shape == (1,)
+    with pytest.raises(ValueError, match="default_output_alternative_key"):
+        trained.export_savedmodel(str(tmp_path / "out"), serving_of_arrays, "only")
+
+
+def test_columns_say_what_is_parsed():
+    strategy = learn.utils.saved_model_export_utils.make_parsing_export_strategy([tf.feature_column.numeric_column("x")])
+    assert (strategy.name, strategy.strip_default_attrs) == ("Servo", None)
+
+
+def test_placeholders_are_like_the_features():
+    with tf.Graph().as_default():
+        features, labels, fed = serving_of_arrays()
+        assert labels is None and features is fed and fed["x"].shape.as_list() == [None, 1]

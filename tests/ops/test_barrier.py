@@ -116,3 +116,14 @@ def test_barriers_are_shared_by_name(session):
     assert session.run(other.take_many(1)[2][0]).tolist() == [5.0]
     with pytest.raises(errors.InvalidArgumentError, match="has component types"):
         session.run(Barrier(tf.int32, shapes=[()], shared_name="s").ready_size())
+
+
+def test_texts_of_no_dimensions_are_taken(session):
+    barrier = Barrier([tf.string], [[]])
+    session.run(barrier.insert_many(0, ["a", "b"], ["x", "longer"]))
+    assert session.run(barrier.take_many(2)[2][0]).tolist() == [b"x", b"longer"]
+
+
+def test_its_name_is_that_of_its_node(session):
+    with tf.name_scope("scope"):
+        assert Barrier([tf.string]).name == "scope/barrier"

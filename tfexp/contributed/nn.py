@@ -10,11 +10,16 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import expand_dims, shape
+from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like
+from tfexp.ops.array_gather import gather
+from tfexp.ops.array_identity import stop_gradient
+from tfexp.ops.candidate_sampling import learned_unigram_candidate_sampler
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import minimum
 from tfexp.ops.elementwise_rounding import floor
+from tfexp.ops.embedding import embedding_lookup
+from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import softplus
 from tfexp.ops.nn_cross_entropy import (
     sigmoid_cross_entropy_with_logits,
@@ -22,7 +27,9 @@ from tfexp.ops.nn_cross_entropy import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from tfexp.ops.nn_sampled import sampled_softmax_loss
+from tfexp.ops.nn_topk import top_k
 from tfexp.ops.random import random_uniform
+from tfexp.ops.reduce_composite import reduce_logsumexp
 
 _SELU = -1.7580993408473766  # what selu tends to for small inputs: -scale * alpha
 
@@ -103,6 +110,58 @@ def sampled_sparse_softmax_loss(
             sampled_values=sampled_values,
             remove_accidental_hits=remove_accidental_hits,
             partition_strategy=partition_strategy,
+        )
+
+
+def rank_sampled_softmax_loss(
+    weights: Any,
+    biases: Any,
+    labels: Any,
+    inputs: Any,
+    num_sampled: int,
+    num_resampled: int,
+    num_classes: int,
+    num_true: int,
+    sampled_values: Any,
+    resampling_temperature: Any,
+    remove_accidental_hits: bool,
+    partition_strategy: str,
+    name: str | None = None,
+) -> Tensor:
+    """`tf.nn.sampled_softmax_loss` over the `num_resampled` of the sampled classes that the batch finds likeliest.
+
+    That is, those of the largest log(sum over the batch of exp(logit / resampling_temperature)). sampled_values: what a
+    candidate sampler gives; that of the learned unigram if None. ValueError for more sampled classes than there are, and for
+    as many resampled as sampled.
+    """
+    if num_sampled > num_classes:
+        raise ValueError(f"num_sampled ({num_sampled}) cannot be greater than num_classes ({num_classes})")
+    if num_sampled <= num_resampled:
+        raise ValueError(f"num_resampled ({num_resampled}) must be less than num_sampled ({num_sampled})")
+    if partition_strategy not in ("div", "mod"):
+        raise ValueError(f"unsupported partition_strategy ({partition_strategy})")
+    with name_scope(name, "rank_sampled_softmax_loss", [labels, inputs]) as scope:
+        sampled, of_true, of_sampled = sampled_values or learned_unigram_candidate_sampler(
+            labels, num_true, num_sampled, True, num_classes
+        )
+        sampled = cast(stop_gradient(sampled), dtypes.int64)
+        rows = embedding_lookup(weights, sampled, partition_strategy)
+        scaled: Any = inputs / resampling_temperature
+        likely: Any = reduce_logsumexp(matmul(rows, scaled, transpose_b=True), axis=1)
+        likely += reshape(embedding_lookup(biases, sampled, partition_strategy), [-1]) / resampling_temperature
+        _, best = top_k(likely, num_resampled, sorted=False)
+        return sampled_softmax_loss(
+            weights,
+            biases,
+            labels,
+            inputs,
+            num_resampled,
+            num_classes,
+            num_true,
+            (gather(sampled, best), stop_gradient(of_true), gather(stop_gradient(of_sampled), best)),
+            remove_accidental_hits,
+            partition_strategy,
+            scope,
         )
 
 

@@ -60,9 +60,7 @@ class _SavedModelExporter(Exporter):
         path = estimator.export_saved_model(
             export_path, self._receiver_fn, self._assets_extra, self._as_text, checkpoint_path
         )
-        if self._keep is not None:
-            for old in timestamped(export_path)[: -self._keep]:
-                shutil.rmtree(old)
+        remove_older_exports(export_path, self._keep)
         return path
 
 
@@ -163,6 +161,13 @@ class BestExporter(_SavedModelExporter):
             if not now and (best is None or self._is_better(best_eval_result=best, current_eval_result=metrics)):
                 best = metrics
         return best
+
+
+def remove_older_exports(export_path: str, exports_to_keep: int | None) -> None:
+    """Remove all exports below a folder but the newest `exports_to_keep` (None: none)."""
+    if exports_to_keep is not None:
+        for old in timestamped(export_path)[:-exports_to_keep]:
+            shutil.rmtree(old)
 
 
 def _checked_count(exports_to_keep: int | None) -> int | None:

@@ -149,7 +149,8 @@ class Barrier:
 
     @property
     def name(self) -> str:
-        return self._name
+        """That of its node."""
+        return self._barrier_ref.op.name
 
     def insert_many(self, component_index: int, keys: Any, values: Any, name: str | None = None) -> Operation:
         """A node that gives one component to each of the keys."""

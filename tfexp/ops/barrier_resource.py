@@ -72,7 +72,7 @@ class Barrier:
             index = self._next_index
             try:
                 for key, value in zip(keys.tolist(), values, strict=True):
-                    if self._insert(component, key, np.array(value), index):
+                    if self._insert(component, key, np.array(value, values.dtype), index):
                         self._next_index = index + 1
             finally:
                 settled = self._serve()

@@ -71,7 +71,7 @@ def _(
         ctx,
         true_classes,
         (seed, seed2, num_sampled, unique),
-        lambda words: _integers(pairs(words), range_max),
+        lambda words: integers(pairs(words), range_max),
         lambda classes: np.full(classes.shape, share),
     )
 
@@ -132,7 +132,7 @@ def _(
         total = int(limits[-1])
 
         def draw(words: Words) -> Drawn:
-            below, fair = _integers(words, total)
+            below, fair = integers(words, total)
             return Drawn(np.searchsorted(limits, below, side="right"), fair)
 
         def probability(classes: Classes) -> Any:
@@ -199,7 +199,7 @@ def pairs(words: Words) -> npt.NDArray[np.uint64]:
     return words[..., 0::2] | words[..., 1::2].astype(np.uint64) << np.uint64(32)
 
 
-def _integers(numbers: npt.NDArray[Any], limit: int) -> Drawn:
+def integers(numbers: npt.NDArray[Any], limit: int) -> Drawn:
     """As integers below `limit`; those that would favour small ones do not count."""
     unsigned = numbers.dtype.type
     fair = None

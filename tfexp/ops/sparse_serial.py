@@ -174,3 +174,14 @@ def deserialize_many_sparse(
     indices.set_shape([None, rank])
     dims.set_shape([rank])
     return SparseTensor(indices, values, dims)
+
+
+def deserialize_sparse(serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None) -> SparseTensor:
+    """The SparseTensor that the last dimension (3) of strings or variants stands for; of a `rank`, if that is known.
+
+    InvalidArgumentError as for `deserialize_many_sparse`. Source: `sparse_ops.deserialize_sparse`.
+    """
+    indices, values, dims = deserialize_op(serialized_sparse, dtype=dtype, name=name)
+    indices.set_shape([None, rank])
+    dims.set_shape([rank])
+    return SparseTensor(indices, values, dims)

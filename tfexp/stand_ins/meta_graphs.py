@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorboard.compat.proto import op_def_pb2
-
-from tfexp.core.op import find_op
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.op_defs import op_def
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
 from tfexp.train.meta_graph import read_meta_graph
@@ -88,30 +84,6 @@ def create_meta_graph_def(
 def add_collection_def(definition: Any, key: str, graph: Any = None, export_scope: str | None = None) -> None:
     """Add the graph's collection of that name."""
     meta_graph._add_collection(definition, graph or get_default_graph(), key, export_scope)
-
-
-def ops_used_by_graph_def(graph_def: Any) -> list[str]:
-    """The names of the ops of its nodes and of those of the functions that they call."""
-    functions = {function.signature.name: function for function in graph_def.library.function}
-    used: set[str] = set()
-    pending = {node.op for node in graph_def.node}
-    while pending:
-        name = pending.pop()
-        used.add(name)
-        if name in functions:
-            pending |= {node.op for node in functions[name].node_def} - used
-    return sorted(used - functions.keys())
-
-
-def stripped_op_list_for_graph(graph_def: Any) -> Any:
-    """The OpDefs of the ops that it uses. ValueError for one that there is not."""
-    found = op_def_pb2.OpList()
-    for name in ops_used_by_graph_def(graph_def):
-        op = find_op(name)
-        if op is None:
-            raise ValueError(f"Op {name} is used by the graph, but is not registered")
-        found.op.append(op_def(op))
-    return found
 
 
 def strip_graph_default_valued_attrs(definition: Any) -> None:

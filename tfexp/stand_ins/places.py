@@ -275,7 +275,7 @@ PYTHON = {
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tf",
     "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
-    + renamed("tfexp.stand_ins.sparse_stored", deserialize_sparse="deserialize_sparse")
+    + renamed("tfexp.ops.sparse_serial", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
     + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
     + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),

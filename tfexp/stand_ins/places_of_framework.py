@@ -71,7 +71,7 @@ FRAMEWORK = {
     "tfexp.stand_ins.framework_ops",
     "framework.kernels": "tfexp.stand_ins.registered_kernels",
     "framework.load_library": "tf",
-    "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.train.meta_graph "
+    "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.graph.used_ops tfexp.train.meta_graph "
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
     "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",

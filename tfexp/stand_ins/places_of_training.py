@@ -106,6 +106,7 @@ TRAINING = {
     "training.proximal_adagrad": "tf.train",
     "training.proximal_gradient_descent": "tf.train",
     "training.py_checkpoint_reader": "tf.train",
+    "training.quantize_training": "tf.train",
     "training.queue_runner": "tf.train",
     "training.queue_runner_impl": "tf.train",
     "training.rmsprop": "tf.train",

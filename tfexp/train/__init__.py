@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from tfexp.train.monitored_training_session import MonitoredTrainingSession as MonitoredTrainingSession
     from tfexp.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
     from tfexp.train.optimizer import Optimizer as Optimizer
+    from tfexp.train.quantize_training import do_quantize_training_on_graphdef as do_quantize_training_on_graphdef
     from tfexp.train.queue_runner import QueueRunner as QueueRunner
     from tfexp.train.queue_runner import add_queue_runner as add_queue_runner
     from tfexp.train.queue_runner import start_queue_runners as start_queue_runners

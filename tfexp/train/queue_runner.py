@@ -13,7 +13,6 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import add_to_collection, get_default_graph
-from tfexp.ops.queue import QueueBase
 from tfexp.runtime.session import BaseSession
 from tfexp.runtime.waiting import register_advice
 from tfexp.train import meta_graph
@@ -33,7 +32,7 @@ class QueueRunner:
 
     def __init__(
         self,
-        queue: QueueBase | None = None,
+        queue: Any = None,
         enqueue_ops: Sequence[Any] | None = None,
         close_op: Operation | None = None,
         cancel_op: Operation | None = None,

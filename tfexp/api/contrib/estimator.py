@@ -1,6 +1,7 @@
 """`tf.contrib.estimator`: what `tf.estimator` has by now, under its older names, and features beside predictions."""
 
 from tfexp.contributed.forward_features import forward_features as forward_features
+from tfexp.contributed.opt.clipping import clip_gradients_by_norm as clip_gradients_by_norm
 from tfexp.core.gone import missing_from
 from tfexp.estimator.added_metrics import add_metrics as add_metrics
 from tfexp.estimator.canned.baseline import BaselineEstimator as BaselineEstimator

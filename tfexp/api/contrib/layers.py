@@ -10,6 +10,10 @@ from tfexp.contributed.feature_columns import (
 )
 from tfexp.contributed.feature_columns import sparse_column_with_keys as sparse_column_with_keys
 from tfexp.contributed.feature_columns import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+from tfexp.contributed.feature_tensors import create_feature_spec_for_parsing as create_feature_spec_for_parsing
+from tfexp.contributed.feature_tensors import input_from_feature_columns as input_from_feature_columns
+from tfexp.contributed.feature_tensors import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+from tfexp.contributed.feature_tensors import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
 from tfexp.contributed.gdn import GDN as GDN
 from tfexp.contributed.gdn import gdn as gdn
 from tfexp.contributed.layer_scope import convert_collection_to_dict as convert_collection_to_dict

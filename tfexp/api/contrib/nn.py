@@ -11,6 +11,7 @@ from tfexp.contributed.nn import (
     deprecated_flipped_sparse_softmax_cross_entropy_with_logits as deprecated_flipped_sparse_softmax_cross_entropy_with_logits,  # noqa: E501
 )
 from tfexp.contributed.nn import fwd_gradients as fwd_gradients
+from tfexp.contributed.nn import rank_sampled_softmax_loss as rank_sampled_softmax_loss
 from tfexp.contributed.nn import sampled_sparse_softmax_loss as sampled_sparse_softmax_loss
 from tfexp.contributed.nn import scaled_softplus as scaled_softplus
 from tfexp.core.gone import missing_from

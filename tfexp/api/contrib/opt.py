@@ -1,5 +1,7 @@
 """`tf.contrib.opt`: re-exports."""
 
+from tfexp.contributed.opt.accumulated import AGNCustomGetter as AGNCustomGetter
+from tfexp.contributed.opt.accumulated import AGNOptimizer as AGNOptimizer
 from tfexp.contributed.opt.adam import AdaMaxOptimizer as AdaMaxOptimizer
 from tfexp.contributed.opt.adam import LazyAdamOptimizer as LazyAdamOptimizer
 from tfexp.contributed.opt.adam import NadamOptimizer as NadamOptimizer
@@ -17,6 +19,7 @@ from tfexp.contributed.opt.model_average import ModelAverageCustomGetter as Mode
 from tfexp.contributed.opt.model_average import ModelAverageOptimizer as ModelAverageOptimizer
 from tfexp.contributed.opt.moving_average import MovingAverageOptimizer as MovingAverageOptimizer
 from tfexp.contributed.opt.reg_adagrad import RegAdagradOptimizer as RegAdagradOptimizer
+from tfexp.contributed.opt.shampoo import ShampooOptimizer as ShampooOptimizer
 from tfexp.contributed.opt.sign import AddSignOptimizer as AddSignOptimizer
 from tfexp.contributed.opt.sign import PowerSignOptimizer as PowerSignOptimizer
 from tfexp.contributed.opt.sign import get_cosine_decay_fn as get_cosine_decay_fn

@@ -14,6 +14,9 @@ from tfexp.contributed.sampling import rejection_sample as rejection_sample
 from tfexp.contributed.sampling import resample_at_rate as resample_at_rate
 from tfexp.contributed.sampling import stratified_sample as stratified_sample
 from tfexp.contributed.sampling import weighted_resample as weighted_resample
+from tfexp.contributed.sequence_batches import NextQueuedSequenceBatch as NextQueuedSequenceBatch
+from tfexp.contributed.sequence_batches import SequenceQueueingStateSaver as SequenceQueueingStateSaver
+from tfexp.contributed.sequence_batching import batch_sequences_with_states as batch_sequences_with_states
 from tfexp.core.gone import missing_from
 from tfexp.train.checkpoint_watching import checkpoints_iterator as checkpoints_iterator
 from tfexp.train.checkpoint_watching import wait_for_new_checkpoint as wait_for_new_checkpoint

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp import estimator
 from tfexp.contributed.learn.estimators import Classifier, Regressor, refuse
-from tfexp.contributed.opt.clipping import clip_gradients_by_global_norm
-from tfexp.contributed.opt.wrapper import OptimizerWrapper
+from tfexp.contributed.opt.clipping import clip_gradients_by_norm
 from tfexp.estimator.canned.dnn import LEARNING_RATE
 from tfexp.estimator.canned.features import as_columns
 from tfexp.estimator.canned.linear import default_learning_rate
@@ -20,23 +19,12 @@ from tfexp.train.optimizer import Optimizer
 _LINEAR_RATE = 0.2  # at most
 
 
-class _Clipping(OptimizerWrapper):
-    """An optimizer of gradients scaled so that their norm, all together, is at most `norm`."""
-
-    def __init__(self, opt: Optimizer, norm: float):
-        super().__init__(opt, False, opt.get_name())
-        self._norm = norm
-
-    def apply_gradients(self, grads_and_vars: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
-        return self._opt.apply_gradients(clip_gradients_by_global_norm(grads_and_vars, self._norm), *args, **kwargs)
-
-
 def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
     """Makes the optimizer in the graph of the model."""
 
     def make() -> Optimizer:
         made = optimizer_of(given, learning_rate)
-        return made if clip_norm is None else _Clipping(made, clip_norm)
+        return made if clip_norm is None else clip_gradients_by_norm(made, clip_norm)
 
     return make
 

@@ -18,10 +18,12 @@ from tfexp.contributed.learn.metric_spec import MetricSpec
 from tfexp.contributed.learn.monitors import replace_monitors_with_hooks
 from tfexp.core import dtypes
 from tfexp.estimator.arguments import call_with_wanted
+from tfexp.estimator.export_outputs import PredictOutput
 from tfexp.estimator.inputs import numpy_input_fn
 from tfexp.feature_column import numeric_column
 from tfexp.graph.graph import Graph
 from tfexp.ops.array import squeeze
+from tfexp.train.saved_model_names import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -101,6 +103,31 @@ class Trainable:
         return self
 
     partial_fit = fit
+
+    def export_savedmodel(
+        self,
+        export_dir_base: str,
+        serving_input_fn: Callable[[], Any],
+        default_output_alternative_key: str | None = None,
+        assets_extra: Mapping[str, str] | None = None,
+        as_text: bool = False,
+        checkpoint_path: str | None = None,
+        strip_default_attrs: bool = False,
+    ) -> bytes:
+        """The new SavedModel's folder; serving_input_fn: gives InputFnOps, or a ServingInputReceiver."""
+        refuse(default_output_alternative_key=default_output_alternative_key)
+
+        def receiver() -> Any:
+            given = serving_input_fn()
+            if isinstance(given, estimator.export.ServingInputReceiver):
+                return given
+            features, _, fed = given
+            return estimator.export.ServingInputReceiver(features, fed)
+
+        path: bytes = self.estimator.export_savedmodel(
+            export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs
+        )
+        return path
 
     def evaluate(
         self,
@@ -252,7 +279,10 @@ class ModeKeys(estimator.ModeKeys):
 
 
 class ModelFnOps(estimator.EstimatorSpec):
-    """What a model function may give. `output_alternatives`, for exports that tfexp does not have, say nothing."""
+    """What a model function may give.
+
+    output_alternatives: what is exported, {name: (type of problem, {name: tensor})}; unless given, the predictions are.
+    """
 
     __slots__ = ()
 
@@ -275,11 +305,22 @@ class ModelFnOps(estimator.EstimatorSpec):
             loss,
             train_op,
             eval_metric_ops,
+            _outputs(predictions, output_alternatives) if mode == ModeKeys.INFER else None,
             training_chief_hooks=training_chief_hooks,
             training_hooks=training_hooks,
             scaffold=scaffold,
         )
         return cast(ModelFnOps, made)
+
+
+def _outputs(predictions: Any, alternatives: Mapping[Any, Any] | None) -> dict[str, Any] | None:
+    """The outputs of an export. The only one is what is served by default."""
+    if alternatives is None:
+        return None if predictions is None else {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
+    if len(alternatives) == 1:
+        [(_, outputs)] = alternatives.values()
+        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(outputs)}
+    return {name: PredictOutput(outputs) for name, (_, outputs) in alternatives.items()}
 
 
 class Estimator(Trainable):

@@ -1,6 +1,7 @@
 """Norms held down: of variables after each step, and of gradients before it; and steps without a gradient left out.
 
-Source: `tf.contrib.opt.{VariableClippingOptimizer,MultitaskOptimizerWrapper,clip_gradients_by_global_norm}`, TF 1.15.
+Source: `tf.contrib.opt.{VariableClippingOptimizer,MultitaskOptimizerWrapper,clip_gradients_by_global_norm}` and
+`tf.contrib.estimator.clip_gradients_by_norm`, TF 1.15.
 """
 
 from __future__ import annotations
@@ -110,3 +111,17 @@ def clip_gradients_by_global_norm(
     gradients, variables = zip(*gradients_variables, strict=True)
     clipped, _ = clip_by_global_norm(list(gradients), clip_norm)
     return tuple(zip(clipped, variables, strict=True))
+
+
+class _ClippingGradients(OptimizerWrapper):
+    def __init__(self, opt: Optimizer, norm: Any):
+        super().__init__(opt, False, f"ClipByNorm{opt.get_name()}")
+        self._norm = norm
+
+    def apply_gradients(self, grads_and_vars: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        return self._opt.apply_gradients(clip_gradients_by_global_norm(grads_and_vars, self._norm), *args, **kwargs)
+
+
+def clip_gradients_by_norm(optimizer: Optimizer, clip_norm: Any) -> Optimizer:
+    """An optimizer of gradients that are scaled so that their norm, all together, is at most `clip_norm`."""
+    return _ClippingGradients(optimizer, clip_norm)

@@ -2,6 +2,7 @@
 
 from tfexp.api.contrib.distributions import bijectors as bijectors
 from tfexp.core.gone import missing_from
+from tfexp.distributions.auto_correlation import auto_correlation as auto_correlation
 from tfexp.distributions.bent import Kumaraswamy as Kumaraswamy
 from tfexp.distributions.bent import SinhArcsinh as SinhArcsinh
 from tfexp.distributions.bent import VectorExponentialDiag as VectorExponentialDiag

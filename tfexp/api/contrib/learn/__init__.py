@@ -1,9 +1,11 @@
 """`tf.contrib.learn`: estimators that take arrays, experiments, monitors, data sets, vocabularies of texts."""
 
 from tfexp.api.contrib.learn import datasets as datasets
+from tfexp.api.contrib.learn import io as io
 from tfexp.api.contrib.learn import learn_runner as learn_runner
 from tfexp.api.contrib.learn import monitors as monitors
 from tfexp.api.contrib.learn import preprocessing as preprocessing
+from tfexp.api.contrib.learn import utils as utils
 from tfexp.contributed.learn.canned import DNNClassifier as DNNClassifier
 from tfexp.contributed.learn.canned import DNNLinearCombinedClassifier as DNNLinearCombinedClassifier
 from tfexp.contributed.learn.canned import DNNLinearCombinedRegressor as DNNLinearCombinedRegressor
@@ -26,11 +28,14 @@ from tfexp.contributed.learn.estimators import (
 )
 from tfexp.contributed.learn.experiment import Experiment as Experiment
 from tfexp.contributed.learn.experiment import ExportStrategy as ExportStrategy
+from tfexp.contributed.learn.exporting import InputFnOps as InputFnOps
+from tfexp.contributed.learn.exporting import build_parsing_serving_input_fn as build_parsing_serving_input_fn
+from tfexp.contributed.learn.exporting import make_export_strategy as make_export_strategy
 from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
 from tfexp.contributed.learn.monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
 from tfexp.contributed.learn.run_config import RunConfig as RunConfig
 from tfexp.core.gone import missing_from
 
-__all__ = ["datasets", "learn_runner", "monitors", "preprocessing"]
+__all__ = ["datasets", "io", "learn_runner", "monitors", "preprocessing", "utils"]
 
 __getattr__ = missing_from("tf.contrib.learn")

@@ -1,0 +1,58 @@
+"""Tensors of feature columns, under the names that `tf.contrib.layers` gave them. Source: TF 1.15.
+
+The columns are those of `tf.feature_column`, and so are the names of variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tfexp.feature_column.model import input_in_scope, linear_in_scope, make_parse_example_spec
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.parsing import parse_example
+from tfexp.ops.variable_scope import variable_scope
+
+
+def create_feature_spec_for_parsing(feature_columns: Iterable[Any]) -> dict[str, Any]:
+    """The features that `tf.parse_example` has to read for these columns."""
+    return make_parse_example_spec(feature_columns)
+
+
+def parse_feature_columns_from_examples(
+    serialized: Any, feature_columns: Iterable[Any], name: str | None = None, example_names: Any = None
+) -> dict[str, Any]:
+    """By name, what the columns need of tf.Examples, string [batch]."""
+    parsed: dict[str, Any] = parse_example(serialized, make_parse_example_spec(feature_columns), name, example_names)
+    return parsed
+
+
+def input_from_feature_columns(
+    columns_to_tensors: Mapping[str, Any],
+    feature_columns: Any,
+    weight_collections: Sequence[str] | None = None,
+    trainable: bool = True,
+    scope: Any = None,
+    cols_to_outs: dict[Any, Any] | None = None,
+) -> Tensor:
+    """[batch, width]: as `tf.feature_column.input_layer`; `cols_to_outs`, if given, gets what each column gives."""
+    with variable_scope(scope, default_name="input_from_feature_columns", values=list(columns_to_tensors.values())):
+        return input_in_scope(columns_to_tensors, feature_columns, weight_collections, trainable, None, cols_to_outs)
+
+
+def weighted_sum_from_feature_columns(
+    columns_to_tensors: Mapping[str, Any],
+    feature_columns: Any,
+    num_outputs: int,
+    weight_collections: Sequence[str] | None = None,
+    trainable: bool = True,
+    scope: Any = None,
+) -> tuple[Tensor, dict[Any, list[Any]], Any]:
+    """([batch, num_outputs], {column: its weights}, the bias): as `tf.feature_column.linear_model`."""
+    variables: dict[Any, Any] = {}
+    with variable_scope(scope, default_name="weighted_sum_from_feature_columns", values=list(columns_to_tensors.values())):
+        outputs = linear_in_scope(
+            columns_to_tensors, feature_columns, num_outputs, "sum", weight_collections, trainable, variables
+        )
+    [bias] = variables.pop("bias")
+    return outputs, variables, bias
