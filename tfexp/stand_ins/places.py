@@ -155,7 +155,7 @@ PYTHON = {
         zeros_like_v2="zeros_like",
         ones_like_v2="ones_like",
     ),
-    "ops.batch_ops": "ops",
+    "ops.batch_ops": "ops tf:batch_function=nondifferentiable_batch_function",
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
     "ops.candidate_sampling_ops": "tf.nn ops",
