@@ -123,6 +123,12 @@ def _generated(name: str) -> Any:
     return _NOTHING if op is None else op
 
 
+# The packages of `tensorflow.core`, which have nothing but messages.
+_OF_MESSAGES = {
+    *("", "debug", "example", "framework", "grappler", "grappler.costs", "kernels", "kernels.boosted_trees"),
+    *("lib", "lib.core", "profiler", "protobuf", "protobuf.tpu", "util"),
+}
+
 # --- the whole -----------------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +165,7 @@ def stand_for(fullname: str) -> types.ModuleType | None:
         last = rest.rpartition(".")[2]
         if last.endswith("_pb2"):
             return _messages(last)
-        if rest in ("", "example", "framework", "lib", "lib.core", "profiler", "protobuf", "util"):
+        if rest in _OF_MESSAGES:
             return _package(fullname)
     return None
 
