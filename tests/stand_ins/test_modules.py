@@ -73,6 +73,8 @@ def test_names_where_tensorflow_has_them(module, names):
 def test_they_are_the_public_ones():
     assert stand_for("tensorflow.python.framework.dtypes").float32_ref is tf.Variable(1.0).dtype
     assert stand_for("tensorflow.python.ops.math_ops").matmul is tf.matmul
+    assert stand_for("tensorflow.python.ops.variables").Variable is tf.compat.v2.Variable
+    assert stand_for("tensorflow.python.ops.variables").VariableV1 is tf.Variable
     assert stand_for("tensorflow.python.framework.errors").OpError is tf.errors.OpError
     assert stand_for("tensorflow.core.framework.graph_pb2").GraphDef is tf.GraphDef
     assert stand_for("tensorflow.core.example.example_pb2").Example is tf.train.Example

@@ -66,7 +66,10 @@ class Stand(types.ModuleType):
             elif attribute:
                 names.add(attribute.partition("=")[0])
             else:
-                names |= set(dir(_place(module)))
+                found = _place(module)
+                ours = vars(found) if module.startswith("tfexp.") else {}
+                imported = {name for name, value in ours.items() if isinstance(value, types.ModuleType)}
+                names |= {name for name in dir(found) if not name.startswith("__")} - imported
         return sorted(names)
 
 

@@ -304,8 +304,8 @@ PYTHON = {
     "ops.user_ops": "ops",
     "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable "
     "tfexp.stand_ins.variable_nodes",
-    "ops.variables": "tf.compat.v2:Variable=Variable tf tfexp.ops.variables tfexp.ops.partitioned_variable tfexp.ops.uninitialized "
-    "tfexp.stand_ins.variable_nodes "
+    "ops.variables": "tf.compat.v2:Variable=Variable tf tfexp.ops.variables tfexp.ops.partitioned_variable "
+    "tfexp.ops.uninitialized tfexp.stand_ins.variable_nodes "
     + renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",

@@ -37,6 +37,8 @@ FRAMEWORK = {
     "eager.test": "tf.test",
     "eager.wrap_function": "tf tfexp.functions.wrapped tfexp.stand_ins.graph_copies",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
+    "framework.combinations": "tfexp.stand_ins.test_combinations:generate=generate_for_modes "
+    "tfexp.stand_ins.test_combinations",
     "framework.common_shapes": "tfexp.stand_ins.static_shapes "
     + renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
@@ -94,6 +96,7 @@ FRAMEWORK = {
     "framework.tensor_util": renamed("tf", constant_value="get_static_value")
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
     + "tf tfexp.graph.unpublished",
+    "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
     "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster",

@@ -22,6 +22,8 @@ TRAINING = {
     "distribute.collective_all_reduce_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategy="MultiWorkerMirroredStrategy")
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategyV1="MultiWorkerMirroredStrategy"),
+    "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
+    "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
     "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
@@ -37,6 +39,7 @@ TRAINING = {
     "distribute.parameter_server_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", ParameterServerStrategyV1="ParameterServerStrategy"),
     "distribute.reduce_util": "tf.distribute",
+    "distribute.strategy_combinations": "tfexp.stand_ins.strategy_combinations",
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
