@@ -331,10 +331,13 @@ PYTHON = {
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
+    "tools.import_pb_to_tensorboard": "tfexp.graph_tools:import_to_tensorboard=to_tensorboard",
+    "tools.optimize_for_inference": "tfexp.graph_tools",
     "tools.optimize_for_inference_lib": "tfexp.graph.inference_graph tf.graph_util "
     + renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),
     "tools.saved_model_cli": "tfexp.saved_model_cli",
     "tools.saved_model_utils": "tfexp.train.saved_model_files",
+    "tools.strip_unused": "tfexp.graph_tools",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
     **_TPU,
     "user_ops.user_ops": "ops",
@@ -351,6 +354,7 @@ OTHERS = {
     "lite.python.lite": "tf.lite",
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
+    "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
