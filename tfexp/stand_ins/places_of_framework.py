@@ -15,8 +15,20 @@ _MESSAGES_OF_NEST = (
 FRAMEWORK = {
     "autograph.impl.api": "tf.autograph tf.autograph.experimental",
     "autograph.lang.directives": "tf.autograph.experimental",
+    "autograph.lang.special_functions": "tfexp.stand_ins.autograph_lists",
     "autograph.operators.control_flow": "",
+    "autograph.operators.data_structures": "tfexp.stand_ins.autograph_lists",
+    "autograph.operators.exceptions": "tfexp.stand_ins.autograph_operators",
+    "autograph.operators.logical": "tfexp.autograph.branches",
+    "autograph.operators.py_builtins": "tfexp.stand_ins.autograph_operators",
+    "autograph.operators.slices": "tfexp.stand_ins.autograph_lists",
+    "autograph.operators.special_values": "tfexp.stand_ins.autograph_operators",
     "autograph.utils.ag_logging": "tf.autograph tf.logging",
+    **{
+        f"autograph.utils.{name}": "tfexp.stand_ins.autograph_operators"
+        for name in ("misc", "py_func", "tensors", "type_check")
+    },
+    "autograph.utils.tensor_list": "tfexp.stand_ins.autograph_lists",
     "client.client_lib": "tf",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
