@@ -126,6 +126,7 @@ FRAMEWORK = {
     "util.decorator_utils": "tfexp.stand_ins.decorators",
     "util.deprecation": "tfexp.core.deprecation",
     "util.dispatch": "tfexp.core.dispatch",
+    "util.example_parser_configuration": "tfexp.stand_ins.parser_configuration",
     "util.function_utils": "tfexp.stand_ins.callables",
     "util.is_in_graph_mode": "tfexp.stand_ins.context:IS_IN_GRAPH_MODE=in_graph_mode",
     "util.keyword_args": "tfexp.stand_ins.decorators",

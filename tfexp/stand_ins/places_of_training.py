@@ -35,6 +35,7 @@ TRAINING = {
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
+    "distribute.multi_worker_util": "tfexp.stand_ins.worker_places",
     "distribute.one_device_strategy": "tf.distribute " + renamed("tf.distribute", OneDeviceStrategyV1="OneDeviceStrategy"),
     "distribute.parameter_server_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", ParameterServerStrategyV1="ParameterServerStrategy"),
@@ -51,6 +52,7 @@ TRAINING = {
     "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
     "saved_model.main_op": "tf.saved_model.main_op",
     "saved_model.main_op_impl": "tf.saved_model.main_op",
+    "saved_model.model_utils.mode_keys": "tfexp.stand_ins.mode_keys",
     "saved_model.model_utils.export_output": "tfexp.estimator.export_outputs",
     "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
     "saved_model.save": "tf.saved_model",
