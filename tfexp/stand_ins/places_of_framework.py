@@ -39,6 +39,7 @@ FRAMEWORK = {
     "eager.def_function": "tf tf.config:run_functions_eagerly=experimental_run_functions_eagerly "
     "tfexp.functions.function:Function=PolymorphicFunction",
     "eager.execute": "tfexp.stand_ins.eager_arguments tfexp.stand_ins.eager_execution",
+    "eager.execution_callbacks": "tfexp.runtime.execution_callbacks",
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
