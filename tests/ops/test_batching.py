@@ -13,6 +13,7 @@ import tfexp as tf
 from tfexp.core import errors
 from tfexp.ops import batching
 from tfexp.ops.batching_resource import BatchQueue, Parcels
+from tfexp.runtime.eager import eager_mode
 
 LONG = 60_000_000  # microseconds: no test waits for it
 
@@ -175,3 +176,9 @@ def test_parcels_wait_for_all_their_numbers():
     assert not settled.is_set()
     parcels.leave({2: np.array([2, 3])})
     assert settled.is_set() and promise.result() == [2, 3, 1]
+
+
+def test_eagerly():
+    with eager_mode():
+        doubled = tf.nondifferentiable_batch_function(1, 4, 0)(lambda rows: rows * 2)
+        assert doubled(tf.constant([1, 5]))[0].numpy().tolist() == [2, 10]

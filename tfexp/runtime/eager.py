@@ -42,6 +42,7 @@ from tfexp.runtime.failures import as_eager_error, speaks_python, uninitialized
 from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
+from tfexp.runtime.waiting import wait_for
 
 # Kernels that remember something (random ops) are kept by op and attributes; so many, then the oldest is forgotten.
 _MOST_CONTEXTS = 1000
@@ -146,7 +147,7 @@ class EagerGraph(Graph):
                 raise refusal
             with np.errstate(all="ignore"):
                 # A kernel that refuses too has the words that TensorFlow's users know.
-                result = kernel.compute(context, *group_inputs(op_def, values, attrs), **attrs)
+                result = wait_for(kernel.compute(context, *group_inputs(op_def, values, attrs), **attrs))
             if refusal is not None:
                 raise refusal
         except Exception as error:
