@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from tfexp.data.specs import OptionalSpec as OptionalSpec
     from tfexp.formats.tensor import make_ndarray as make_ndarray
     from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
+    from tfexp.functions.batched import nondifferentiable_batch_function as nondifferentiable_batch_function
     from tfexp.functions.function import function as function
     from tfexp.functions.wrapped import wrap_function as wrap_function
     from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled

@@ -359,6 +359,7 @@ EXEMPT: dict[str, str] = {
         ),
         "they write files, with a writer that is a resource: test_summary_writing.py",
     ),
+    **dict.fromkeys(("Batch", "BatchFunction", "Unbatch", "UnbatchGrad"), "of rows of concurrent steps: test_batching.py"),
     **dict.fromkeys(
         ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
         "about files and their names: test_save.py",

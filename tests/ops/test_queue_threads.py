@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 
 GIVERS, TAKERS, EACH = 4, 4, 60
 """Threads, and elements that each giver has."""
@@ -177,3 +178,22 @@ def test_nothing_is_lost_and_nothing_comes_twice(kind: str, seed: int) -> None:
     if kind == "PriorityQueue":
         priorities = [priority for priority, _ in played.left_whole]
         assert priorities == sorted(priorities)
+
+
+def test_eager_ops_wait_in_their_thread():
+    taken: list[int] = []
+
+    def take() -> None:
+        with eager_mode():
+            taken.append(int(queue.dequeue()))
+
+    with eager_mode():
+        queue = tf.FIFOQueue(3, [tf.int32], shapes=[[]])
+        taking = threading.Thread(target=take)
+        taking.start()
+        queue.enqueue(5)
+        taking.join(20)
+        assert taken == [5]
+        queue.close()
+        with pytest.raises(tf.errors.OutOfRangeError):
+            queue.dequeue()

@@ -113,13 +113,37 @@ def test_loops_and_branches_that_are_one_node_each(graph):
 
 
 def test_what_a_run_needs_of_a_meta_graph(graph):
-    optimizer = stand_for("tensorflow.python.grappler.tf_optimizer")
-    x = tf.constant(1.0, name="x")
-    needed = tf.negative(x, name="needed")
+    optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
+    x = tf.placeholder(tf.float32, name="x")
+    whole = tf.add(tf.constant(1.0, name="one"), tf.constant(2.0, name="two"), name="three")
+    needed = tf.multiply(x, whole, name="needed")
     tf.exp(x, name="other")
-    assert len(optimizer.OptimizeGraph(None, tf.train.export_meta_graph()).node) == 3
+    kept = tf.constant(5, name="kept")
+    variable = tf.Variable(tf.ones([2]), name="v")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Failed to import metagraph"):
+        optimize(None, tf.train.export_meta_graph())
     tf.add_to_collection("train_op", needed)
-    assert [node.name for node in optimizer.OptimizeGraph(None, tf.train.export_meta_graph()).node] == ["x", "needed"]
+    tf.add_to_collection("mine", kept)
+    names = {node.name: node.op for node in optimize(None, tf.train.export_meta_graph()).node}
+    assert names["three"] == "Const" and not {"one", "other"} & set(names)
+    assert {"x", "needed", "kept", variable.op.name, variable.initializer.name} <= set(names)
+    config = tf.ConfigProto()
+    for setting in ({"optimizers": ["pruning"]}, {"constant_folding": 2}, {"disable_meta_optimizer": True}):
+        config.graph_options.rewrite_options.Clear()
+        config.graph_options.rewrite_options.MergeFrom(type(config.graph_options.rewrite_options)(**setting))
+        assert "one" in {node.name for node in optimize(config, tf.train.export_meta_graph()).node}
+
+
+def test_loops_are_as_they_were_when_a_graph_is_optimized(graph):
+    optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
+    start = tf.add(tf.constant(1), tf.constant(2))
+    _, last = tf.while_loop(lambda i, x: i < 5, lambda i, x: (i + 1, x * tf.add(1, 1)), [tf.constant(0), start])
+    tf.add_to_collection("train_op", tf.identity(last, name="last"))
+    optimized = optimize(None, tf.train.export_meta_graph())
+    assert len(optimized.node) < len(graph.as_graph_def().node)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(optimized, name="")
+        assert session.run("last:0") == 96
 
 
 def test_variables_that_results_come_from(graph):

@@ -73,10 +73,43 @@ def test_names_where_tensorflow_has_them(module, names):
 def test_they_are_the_public_ones():
     assert stand_for("tensorflow.python.framework.dtypes").float32_ref is tf.Variable(1.0).dtype
     assert stand_for("tensorflow.python.ops.math_ops").matmul is tf.matmul
+    assert stand_for("tensorflow.python.ops.variables").Variable is tf.compat.v2.Variable
+    assert stand_for("tensorflow.python.ops.variables").VariableV1 is tf.Variable
     assert stand_for("tensorflow.python.framework.errors").OpError is tf.errors.OpError
     assert stand_for("tensorflow.core.framework.graph_pb2").GraphDef is tf.GraphDef
     assert stand_for("tensorflow.core.example.example_pb2").Example is tf.train.Example
     assert stand_for("tensorflow.core.protobuf.config_pb2").ConfigProto is tf.ConfigProto
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    {
+        "example.example_parser_configuration_pb2": "ExampleParserConfiguration FixedLenFeatureProto",
+        "framework.device_attributes_pb2": "InterconnectLink LocalLinks",
+        "framework.kernel_def_pb2": "KernelDef KernelList",
+        "framework.reader_base_pb2": "ReaderBaseState",
+        "framework.tensor_slice_pb2": "TensorSliceProto",
+        "grappler.costs.op_performance_data_pb2": "OpInfo OpPerformance OpPerformanceList",
+        "kernels.boosted_trees.boosted_trees_pb2": "TreeEnsemble",
+        "profiler.tfprof_options_pb2": "OptionsProto AdvisorOptionsProto",
+        "profiler.tfprof_output_pb2": "GraphNodeProto TFProfTensorProto",
+        "protobuf.config_pb2": "RPCOptions",
+        "protobuf.device_properties_pb2": "DeviceProperties NamedDevice",
+        "protobuf.named_tensor_pb2": "NamedTensorProto",
+        "protobuf.tpu.topology_pb2": "TopologyProto",
+        "util.saved_tensor_slice_pb2": "SavedSliceMeta SavedTensorSliceMeta SavedSlice",
+        "util.test_log_pb2": "BenchmarkEntries TestResults",
+    }.items(),
+)
+def test_messages_where_tensorflow_has_them(module, names):
+    messages = stand_for(f"tensorflow.core.{module}")
+    for name in names.split():
+        assert getattr(messages, name)().SerializeToString() == b""
+
+
+def test_codes_of_errors_are_an_enum():
+    codes = stand_for("tensorflow.core.lib.core.error_codes_pb2")
+    assert codes.Code.Name(codes.NOT_FOUND) == "NOT_FOUND" and codes.Code.Value("DATA_LOSS") == 15
 
 
 def test_generated_functions_take_positions():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import graphlib
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from tensorboard.compat.proto import graph_pb2
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tfexp.core import dtypes
 from tfexp.formats.tensor import make_tensor_proto
@@ -56,6 +58,16 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Iterable[str]) 
     return out
 
 
+def execution_order(graph_def: graph_pb2.GraphDef) -> list[NodeDef]:
+    """The nodes, each behind those that it takes something from; the back edges of loops do not count."""
+    nodes = {node.name: node for node in graph_def.node}
+    order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
+    for node in graph_def.node:
+        sources = (node_name(text) for text in node.input)
+        order.add(node.name, *(name for name in sources if name in nodes and nodes[name].op != "NextIteration"))
+    return [nodes[name] for name in order.static_order()]
+
+
 def convert_variables_to_constants(
     sess: Any,
     input_graph_def: graph_pb2.GraphDef,
@@ -97,14 +109,15 @@ def remove_training_nodes(
 ) -> graph_pb2.GraphDef:
     """Take out CheckNumerics and Identity nodes, which inference does not need; `protected_nodes` stay."""
     protected = set(protected_nodes or ())
-    pruned = _without(input_graph, {"CheckNumerics"}, protected, set())
+    pruned = without_ops(input_graph, {"CheckNumerics"}, protected, set())
     waited_for = {node_name(i) for node in pruned.node for i in node.input if i.startswith("^")}
-    return _without(pruned, {"Identity"}, protected, waited_for)
+    return without_ops(pruned, {"Identity"}, protected, waited_for)
 
 
-def _without(
+def without_ops(
     graph_def: graph_pb2.GraphDef, op_types: set[str], protected: set[str], waited_for: set[str]
 ) -> graph_pb2.GraphDef:
+    """Take out nodes of these types that hand on their one input, but for those whose names are in the two sets."""
     replaced: dict[str, str] = {}
     for node in graph_def.node:
         data = [i for i in node.input if not i.startswith("^")]

@@ -17,7 +17,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.linear_operators import batches
+from tfexp.linear_operators import batches, rules
 from tfexp.ops import array, check_compare, diagonal, linalg, reduce
 from tfexp.ops.elementwise_unary import abs as absolute
 from tfexp.ops.elementwise_unary import exp, log
@@ -136,10 +136,8 @@ class LinearOperator(Module):
     def matmul(self, x: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "matmul") -> Any:
         """A x, for matrices x [..., n, r] or another operator; of the adjoints of A or x where asked."""
         if isinstance(x, LinearOperator):
-            from tfexp.linear_operators.products import product
-
             left = self.adjoint() if adjoint else self
-            return product(left, x.adjoint() if adjoint_arg else x)
+            return rules.matmul(left, x.adjoint() if adjoint_arg else x)
         with self._scope(name, [x]):
             x = self._argument(x, "x")
             self._check_sides(x, -2 if not adjoint_arg else -1, adjoint, "matmul")
@@ -162,7 +160,7 @@ class LinearOperator(Module):
             raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
-            return left.inverse().matmul(rhs.adjoint() if adjoint_arg else rhs)
+            return rules.solve(left, rhs.adjoint() if adjoint_arg else rhs)
         with self._scope(name, [rhs]):
             rhs = self._argument(rhs, "rhs")
             self._check_sides(rhs, -2 if not adjoint_arg else -1, not adjoint, "solve")
@@ -210,7 +208,7 @@ class LinearOperator(Module):
         if self.is_self_adjoint:
             return self
         with self._scope(name):
-            return self._adjoint()
+            return rules.adjoint(self)
 
     H = property(adjoint)
 
@@ -221,14 +219,14 @@ class LinearOperator(Module):
         if self.is_non_singular is False:
             raise ValueError("Cannot take the Inverse: This operator represents a singular matrix.")
         with self._scope(name):
-            return self._inverse()
+            return rules.inverse(self)
 
     def cholesky(self, name: str = "cholesky") -> LinearOperator:
         """The operator of lower triangular L with A = L L^H, of one that is said to have it. ValueError otherwise."""
         if not (self.is_positive_definite and self.is_self_adjoint):
             raise ValueError("Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix.")
         with self._scope(name):
-            return self._cholesky()
+            return rules.cholesky(self)
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
         """An op that fails in the run unless the determinants are far from 0."""
@@ -367,6 +365,19 @@ class LinearOperator(Module):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name!r} shape={self.shape} dtype={self.dtype.name}>"
+
+
+rules.adjoint.register(LinearOperator)(lambda operator: operator._adjoint())
+rules.inverse.register(LinearOperator)(lambda operator: operator._inverse())
+rules.cholesky.register(LinearOperator)(lambda operator: operator._cholesky())
+rules.solve.register(LinearOperator, LinearOperator)(lambda operator, rhs: operator.inverse().matmul(rhs))
+
+
+@rules.matmul.register(LinearOperator, LinearOperator)
+def _(left: LinearOperator, right: LinearOperator) -> LinearOperator:
+    from tfexp.linear_operators.products import product
+
+    return product(left, right)
 
 
 def adjoint_of(x: Tensor, wanted: bool) -> Tensor:

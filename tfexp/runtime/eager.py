@@ -16,7 +16,7 @@ import itertools
 import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -42,6 +42,7 @@ from tfexp.runtime.failures import as_eager_error, speaks_python, uninitialized
 from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
+from tfexp.runtime.waiting import wait_for
 
 # Kernels that remember something (random ops) are kept by op and attributes; so many, then the oldest is forgotten.
 _MOST_CONTEXTS = 1000
@@ -61,6 +62,8 @@ class EagerGraph(Graph):
     """The default graph of eager execution: `add_node` computes."""
 
     is_eager = True
+    callbacks: ClassVar[list[Callable[..., Any]]] = []
+    """What is called after each op (`runtime.execution_callbacks`)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,6 +110,8 @@ class EagerGraph(Graph):
             outputs[0]._producer = op.without_outputs()
         if tape.recording.tapes:
             tape.record(op)
+        for callback in tuple(self.callbacks):
+            callback(op_type, inputs, tuple(itertools.chain.from_iterable(attrs.items())), outputs, op.name)
         return op
 
     def _called(self, named: NameAttrList) -> _Called:
@@ -142,7 +147,7 @@ class EagerGraph(Graph):
                 raise refusal
             with np.errstate(all="ignore"):
                 # A kernel that refuses too has the words that TensorFlow's users know.
-                result = kernel.compute(context, *group_inputs(op_def, values, attrs), **attrs)
+                result = wait_for(kernel.compute(context, *group_inputs(op_def, values, attrs), **attrs))
             if refusal is not None:
                 raise refusal
         except Exception as error:
@@ -170,8 +175,8 @@ class EagerGraph(Graph):
 
     @property
     def marks_nodes(self) -> bool:
-        """Whether something around the call changes an op's attributes."""
-        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels)
+        """Whether something around the call changes an op's attributes, or wants to know of them."""
+        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels or self.callbacks)
 
     # --- what surrounds a node has little to say ------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ registered is logged once, with the name of what is waited for.
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable
@@ -73,21 +74,22 @@ def log_hint(step: Step, waiting: Waiting) -> None:
         log.warn("Node %s has been waiting for %g s for %s. %s", step.name, HINT_AFTER, waiting.what, advice)
 
 
-def wait_for(waiting: Any, step: Step) -> Any:
-    """The result of a kernel, waited for in this thread, which has nothing else to do."""
+def wait_for(waiting: Any, step: Step | None = None) -> Any:
+    """The result of a kernel, waited for in this thread, which has nothing else to do. `step`: the node's in its plan."""
     while isinstance(waiting, Waiting):
         waiting = _wait_once(waiting, step)
     return waiting
 
 
-def _wait_once(waiting: Waiting, step: Step) -> Any:
+def _wait_once(waiting: Waiting, step: Step | None) -> Any:
     state = current.step
+    hint = None if step is None else functools.partial(log_hint, step, waiting)
     settled = threading.Lock()
     settled.acquire()
     waiting.on_settled(settled.release)
     forget = None if state is None else state.on_cancel(lambda: waiting.give_up(_reason(state)), keeps_time=True)
     try:
-        sleep_until(lambda seconds: settled.acquire(timeout=seconds), state, lambda: log_hint(step, waiting))
+        sleep_until(lambda seconds: settled.acquire(timeout=seconds), state, hint)
     except BaseException as error:  # Ctrl-C
         waiting.give_up(CancelledError(None, None, f"The step was interrupted: {type(error).__name__}"))
         raise

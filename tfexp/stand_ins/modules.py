@@ -66,7 +66,10 @@ class Stand(types.ModuleType):
             elif attribute:
                 names.add(attribute.partition("=")[0])
             else:
-                names |= set(dir(_place(module)))
+                found = _place(module)
+                ours = vars(found) if module.startswith("tfexp.") else {}
+                imported = {name for name, value in ours.items() if isinstance(value, types.ModuleType)}
+                names |= {name for name in dir(found) if not name.startswith("__")} - imported
         return sorted(names)
 
 
@@ -123,6 +126,12 @@ def _generated(name: str) -> Any:
     return _NOTHING if op is None else op
 
 
+# The packages of `tensorflow.core`, which have nothing but messages.
+_OF_MESSAGES = {
+    *("", "debug", "example", "framework", "grappler", "grappler.costs", "kernels", "kernels.boosted_trees"),
+    *("lib", "lib.core", "profiler", "protobuf", "protobuf.tpu", "util"),
+}
+
 # --- the whole -----------------------------------------------------------------------------------------------------------
 
 
@@ -159,7 +168,7 @@ def stand_for(fullname: str) -> types.ModuleType | None:
         last = rest.rpartition(".")[2]
         if last.endswith("_pb2"):
             return _messages(last)
-        if rest in ("", "example", "framework", "lib", "lib.core", "profiler", "protobuf", "util"):
+        if rest in _OF_MESSAGES:
             return _package(fullname)
     return None
 

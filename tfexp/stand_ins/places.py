@@ -155,7 +155,7 @@ PYTHON = {
         zeros_like_v2="zeros_like",
         ones_like_v2="ones_like",
     ),
-    "ops.batch_ops": "ops",
+    "ops.batch_ops": "ops tf:batch_function=nondifferentiable_batch_function",
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
     "ops.candidate_sampling_ops": "tf.nn ops",
@@ -304,8 +304,8 @@ PYTHON = {
     "ops.user_ops": "ops",
     "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable "
     "tfexp.stand_ins.variable_nodes",
-    "ops.variables": "tf tfexp.ops.variables tfexp.ops.partitioned_variable tfexp.ops.uninitialized "
-    "tfexp.stand_ins.variable_nodes "
+    "ops.variables": "tf.compat.v2:Variable=Variable tf tfexp.ops.variables tfexp.ops.partitioned_variable "
+    "tfexp.ops.uninitialized tfexp.stand_ins.variable_nodes "
     + renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
@@ -331,10 +331,13 @@ PYTHON = {
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
+    "tools.import_pb_to_tensorboard": "tfexp.graph_tools:import_to_tensorboard=to_tensorboard",
+    "tools.optimize_for_inference": "tfexp.graph_tools",
     "tools.optimize_for_inference_lib": "tfexp.graph.inference_graph tf.graph_util "
     + renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),
     "tools.saved_model_cli": "tfexp.saved_model_cli",
     "tools.saved_model_utils": "tfexp.train.saved_model_files",
+    "tools.strip_unused": "tfexp.graph_tools",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
     **_TPU,
     "user_ops.user_ops": "ops",
@@ -351,6 +354,7 @@ OTHERS = {
     "lite.python.lite": "tf.lite",
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
+    "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
@@ -383,14 +387,25 @@ MESSAGES = {
     "checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "control_flow_pb2": "tfexp.formats.protos.control_flow",
     "cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
+    "config_pb2": "tensorboard.compat.proto.config_pb2 tensorboard.compat.proto.rpc_options_pb2",
     "device_attributes_pb2": "tfexp.formats.protos.devices",
-    "error_codes_pb2": "tfexp.core.errors",
+    "device_properties_pb2": "tfexp.formats.protos.device_properties",
+    "error_codes_pb2": "tfexp.formats.protos.queue_runner:Code=Code tfexp.core.errors",
+    "example_parser_configuration_pb2": "tfexp.formats.protos.example_parser",
     "example_pb2": "tfexp.formats.protos.example",
     "feature_pb2": "tfexp.formats.protos.example",
     "kernel_def_pb2": "tfexp.formats.protos.kernels",
+    "named_tensor_pb2": "tfexp.formats.protos.devices",
+    "op_performance_data_pb2": "tfexp.formats.protos.device_properties",
     "queue_runner_pb2": "tfexp.formats.protos.queue_runner",
+    "reader_base_pb2": "tfexp.formats.protos.reader_state",
     "saved_model_pb2": "tfexp.formats.protos.saved_model",
     "saved_tensor_slice_pb2": "tfexp.formats.protos.tensor_bundle",
     "tensor_bundle_pb2": "tfexp.formats.protos.tensor_bundle",
+    "tensor_slice_pb2": "tfexp.formats.protos.tensor_bundle",
     "tensorflow_server_pb2": "tfexp.formats.protos.devices tensorboard.compat.proto.cluster_pb2",
+    "test_log_pb2": "tfexp.formats.protos.benchmark_log",
+    "tfprof_options_pb2": "tfexp.formats.protos.profiler_options",
+    "tfprof_output_pb2": "tfexp.formats.protos.profiler",
+    "topology_pb2": "tfexp.formats.protos.topology",
 }

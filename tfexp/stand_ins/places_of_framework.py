@@ -15,8 +15,20 @@ _MESSAGES_OF_NEST = (
 FRAMEWORK = {
     "autograph.impl.api": "tf.autograph tf.autograph.experimental",
     "autograph.lang.directives": "tf.autograph.experimental",
+    "autograph.lang.special_functions": "tfexp.stand_ins.autograph_lists",
     "autograph.operators.control_flow": "",
+    "autograph.operators.data_structures": "tfexp.stand_ins.autograph_lists",
+    "autograph.operators.exceptions": "tfexp.stand_ins.autograph_operators",
+    "autograph.operators.logical": "tfexp.autograph.branches",
+    "autograph.operators.py_builtins": "tfexp.stand_ins.autograph_operators",
+    "autograph.operators.slices": "tfexp.stand_ins.autograph_lists",
+    "autograph.operators.special_values": "tfexp.stand_ins.autograph_operators",
     "autograph.utils.ag_logging": "tf.autograph tf.logging",
+    **{
+        f"autograph.utils.{name}": "tfexp.stand_ins.autograph_operators"
+        for name in ("misc", "py_func", "tensors", "type_check")
+    },
+    "autograph.utils.tensor_list": "tfexp.stand_ins.autograph_lists",
     "client.client_lib": "tf",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
@@ -27,6 +39,7 @@ FRAMEWORK = {
     "eager.def_function": "tf tf.config:run_functions_eagerly=experimental_run_functions_eagerly "
     "tfexp.functions.function:Function=PolymorphicFunction",
     "eager.execute": "tfexp.stand_ins.eager_arguments tfexp.stand_ins.eager_execution",
+    "eager.execution_callbacks": "tfexp.runtime.execution_callbacks",
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
@@ -37,6 +50,8 @@ FRAMEWORK = {
     "eager.test": "tf.test",
     "eager.wrap_function": "tf tfexp.functions.wrapped tfexp.stand_ins.graph_copies",
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
+    "framework.combinations": "tfexp.stand_ins.test_combinations:generate=generate_for_modes "
+    "tfexp.stand_ins.test_combinations",
     "framework.common_shapes": "tfexp.stand_ins.static_shapes "
     + renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
@@ -94,6 +109,7 @@ FRAMEWORK = {
     "framework.tensor_util": renamed("tf", constant_value="get_static_value")
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
     + "tf tfexp.graph.unpublished",
+    "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
     "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster",
@@ -111,6 +127,7 @@ FRAMEWORK = {
     "util.decorator_utils": "tfexp.stand_ins.decorators",
     "util.deprecation": "tfexp.core.deprecation",
     "util.dispatch": "tfexp.core.dispatch",
+    "util.example_parser_configuration": "tfexp.stand_ins.parser_configuration",
     "util.function_utils": "tfexp.stand_ins.callables",
     "util.is_in_graph_mode": "tfexp.stand_ins.context:IS_IN_GRAPH_MODE=in_graph_mode",
     "util.keyword_args": "tfexp.stand_ins.decorators",

@@ -22,6 +22,8 @@ TRAINING = {
     "distribute.collective_all_reduce_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategy="MultiWorkerMirroredStrategy")
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategyV1="MultiWorkerMirroredStrategy"),
+    "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
+    "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
     "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
@@ -33,10 +35,12 @@ TRAINING = {
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
+    "distribute.multi_worker_util": "tfexp.stand_ins.worker_places",
     "distribute.one_device_strategy": "tf.distribute " + renamed("tf.distribute", OneDeviceStrategyV1="OneDeviceStrategy"),
     "distribute.parameter_server_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", ParameterServerStrategyV1="ParameterServerStrategy"),
     "distribute.reduce_util": "tf.distribute",
+    "distribute.strategy_combinations": "tfexp.stand_ins.strategy_combinations",
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
@@ -48,6 +52,7 @@ TRAINING = {
     "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
     "saved_model.main_op": "tf.saved_model.main_op",
     "saved_model.main_op_impl": "tf.saved_model.main_op",
+    "saved_model.model_utils.mode_keys": "tfexp.stand_ins.mode_keys",
     "saved_model.model_utils.export_output": "tfexp.estimator.export_outputs",
     "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
     "saved_model.save": "tf.saved_model",

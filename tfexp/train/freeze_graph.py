@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from google.protobuf import text_format
-from tensorboard.compat.proto import graph_pb2
+from tensorboard.compat.proto import graph_pb2, saver_pb2
 
 from tfexp.formats.atomic_file import replace_file
 from tfexp.formats.checkpoint_state import checkpoint_exists
@@ -41,17 +41,19 @@ def freeze_graph(
     """The nodes that `output_node_names` (joined by commas) need, with variables as constants; to `output_graph` as well.
 
     The graph is a GraphDef's file (`input_graph`, text unless `input_binary`), a MetaGraph's or a SavedModel's; the values
-    are `input_checkpoint`'s or the SavedModel's. `restore_op_name` and `filename_tensor_name` are not needed. ValueError
-    for files that are not there and without a graph or output nodes.
+    are `input_checkpoint`'s, by the SaverDef in the file `input_saver` if any, or the SavedModel's. `restore_op_name` and
+    `filename_tensor_name` are not needed. OSError for files that are not there, ValueError without a checkpoint, a graph or
+    output nodes.
     """
-    for what, path in (("graph", input_graph), ("meta graph", input_meta_graph)):
+    for what, path in (("graph", input_graph), ("saver", input_saver), ("meta graph", input_meta_graph)):
         if path and not os.path.exists(path):
             raise OSError(f"Input {what} file '{path}' does not exist!")
-    definition = _read_graph(input_graph, input_binary) if input_graph else None
+    definition = read_message(graph_pb2.GraphDef(), input_graph, input_binary) if input_graph else None
+    saver = read_message(saver_pb2.SaverDef(), input_saver, input_binary) if input_saver else None
     meta_graph = read_meta_graph(input_meta_graph) if input_meta_graph else None
     return freeze_graph_with_def_protos(
         definition,
-        None,
+        saver,
         input_checkpoint,
         output_node_names,
         restore_op_name,
@@ -127,15 +129,15 @@ def _on_any_device(definition: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
     return copy
 
 
-def _read_graph(path: str, binary: bool) -> graph_pb2.GraphDef:
-    definition = graph_pb2.GraphDef()
+def read_message(message: Any, path: str, binary: bool) -> Any:
+    """The message, read from a file of its bytes or, unless `binary`, of text."""
     with open(path, "rb") as file:
         data = file.read()
     if binary:
-        definition.ParseFromString(data)
+        message.ParseFromString(data)
     else:
-        text_format.Merge(data.decode(), definition)
-    return definition
+        text_format.Merge(data.decode(), message)
+    return message
 
 
 def _saver(graph: Graph) -> Saver:

@@ -79,3 +79,4 @@ _MESSAGES = define(
 GraphNodeProto = _MESSAGES["GraphNodeProto"]
 MultiGraphNodeProto = _MESSAGES["MultiGraphNodeProto"]
 AdviceProto = _MESSAGES["AdviceProto"]
+TFProfTensorProto = _MESSAGES["TFProfTensorProto"]

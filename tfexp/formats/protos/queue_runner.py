@@ -36,3 +36,4 @@ _MESSAGES = define(
 )
 
 QueueRunnerDef = _MESSAGES["QueueRunnerDef"]
+Code = _MESSAGES["Code"]

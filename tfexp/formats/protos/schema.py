@@ -27,6 +27,7 @@ from types import ModuleType
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 _PACKAGE = "tfexp"
 _Field = descriptor_pb2.FieldDescriptorProto
@@ -38,7 +39,7 @@ _SCALARS: dict[str, Any] = {
 
 
 def define(name: str, facts: str, imports: Sequence[ModuleType] = ()) -> dict[str, Any]:
-    """Message classes (by their dotted names) of the declaration `facts` (see above for its form).
+    """Message classes (by their dotted names) and enums outside of messages of the declaration `facts` (see above).
 
     `name` must be unique among all definitions; `imports` are `*_pb2` modules whose types the fields use.
     Raises ValueError for a line that cannot be read or a type that is not known.
@@ -83,7 +84,9 @@ def define(name: str, facts: str, imports: Sequence[ModuleType] = ()) -> dict[st
     pool = descriptor_pool.Default()
     pool.AddSerializedFile(file.SerializeToString())
     found = {dotted: pool.FindMessageTypeByName(f"{_PACKAGE}.{dotted}") for dotted in messages}
-    return {dotted: message_factory.GetMessageClass(found[dotted]) for dotted in messages}
+    classes = {dotted: message_factory.GetMessageClass(found[dotted]) for dotted in messages}
+    alone = (dotted for dotted in enums if "." not in dotted)
+    return {**classes, **{name: EnumTypeWrapper(pool.FindEnumTypeByName(f"{_PACKAGE}.{name}")) for name in alone}}
 
 
 def _add_field(message: Any, dotted: str, words: list[str], types: dict[str, Any]) -> None:

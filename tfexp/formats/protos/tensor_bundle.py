@@ -52,4 +52,7 @@ _types = schema.define(
 TensorSliceProto = _types["TensorSliceProto"]
 BundleHeaderProto = _types["BundleHeaderProto"]
 BundleEntryProto = _types["BundleEntryProto"]
+SavedSliceMeta = _types["SavedSliceMeta"]
+SavedTensorSliceMeta = _types["SavedTensorSliceMeta"]
+SavedSlice = _types["SavedSlice"]
 SavedTensorSlices = _types["SavedTensorSlices"]

@@ -28,6 +28,14 @@ from tfexp.runtime.eager import SYNC as SYNC
 from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
 from tfexp.runtime.eager import list_devices as list_devices
 from tfexp.runtime.eager import num_gpus as num_gpus
+from tfexp.runtime.execution_callbacks import ExecutionCallback as ExecutionCallback
+from tfexp.runtime.execution_callbacks import add_execution_callback as add_execution_callback
+from tfexp.runtime.execution_callbacks import clear_execution_callbacks as clear_execution_callbacks
+from tfexp.runtime.execution_callbacks import errstate as errstate
+from tfexp.runtime.execution_callbacks import inf_callback as inf_callback
+from tfexp.runtime.execution_callbacks import inf_nan_callback as inf_nan_callback
+from tfexp.runtime.execution_callbacks import nan_callback as nan_callback
+from tfexp.runtime.execution_callbacks import seterr as seterr
 from tfexp.runtime.test_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
 from tfexp.runtime.test_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from tfexp.train.checkpoint import Checkpoint as Checkpoint

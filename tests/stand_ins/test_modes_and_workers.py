@@ -1,0 +1,95 @@
+"""Modes of models, places of workers, and what a parsing node reads, as TensorFlow's own tests ask for them."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins.modules import stand_for
+
+modes = stand_for("tensorflow.python.saved_model.model_utils.mode_keys")
+places = stand_for("tensorflow.python.distribute.multi_worker_util")
+parsers = stand_for("tensorflow.python.util.example_parser_configuration")
+
+CHIEF = {"chief": ["a:1"], "worker": ["b:1", "b:2"], "ps": ["c:1"]}
+WORKERS = {"worker": ["b:1", "b:2"]}
+
+
+def test_modes_have_two_names():
+    names = ("train", "test", "eval", "predict", "infer")
+    kinds = [[holds(name) for name in names] for holds in (modes.is_train, modes.is_eval, modes.is_predict)]
+    assert kinds == [[True, *[False] * 4], [False, True, True, False, False], [False, False, False, True, True]]
+    by_mode = modes.ModeKeyMap(train=3, eval=5)
+    assert (by_mode["train"], by_mode["test"], by_mode["eval"], list(by_mode)) == (3, 5, 5, ["train", "eval"])
+    with pytest.raises(ValueError, match="Invalid mode key: q"):
+        by_mode["q"]
+    with pytest.raises(ValueError, match="Multiple keys/values found for test mode"):
+        modes.ModeKeyMap(eval=1, test=2)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "task", "is_chief", "number", "leader", "workers"),
+    [
+        (CHIEF, ("chief", 0), True, 0, "chief", 3),
+        (CHIEF, ("worker", 1), False, 2, "chief", 3),
+        (WORKERS, ("worker", 0), True, 0, "worker", 2),
+        (WORKERS, ("worker", 1), False, 1, "worker", 2),
+    ],
+)
+def test_places_of_tasks(cluster, task, is_chief, number, leader, workers):
+    assert places.is_chief(cluster, *task) is is_chief and places.id_in_cluster(cluster, *task) == number
+    assert places.collective_leader(cluster, *task) == f"/job:{leader}/replica:0/task:0"
+    assert places.worker_count(cluster, task[0]) == workers
+
+
+def test_tasks_that_do_not_train():
+    alone = {"chief": ["a:1"], "evaluator": ["b:1"]}
+    assert places.collective_leader({}, None, None) == places.collective_leader(alone, "evaluator", 0) == ""
+    assert (places.id_in_cluster(alone, "evaluator", 0), places.worker_count(alone, "evaluator")) == (0, 1)
+    for ask in (places.worker_count, lambda *task: places.id_in_cluster(*task, 0)):
+        with pytest.raises(ValueError, match="'ps'"):
+            ask(CHIEF, "ps")
+
+
+@pytest.mark.parametrize(
+    ("cluster", "task", "text"),
+    [
+        (3, ("worker", 0), "should be dict or"),
+        (None, ("worker", 0), "should be `None`"),
+        (CHIEF, ("nope", 0), "Unrecognized task_type: 'nope'"),
+        (CHIEF, ("evaluator", 0), "'evaluator' not found in cluster_spec"),
+        (CHIEF, ("worker", 2), "exceeds the maximum id of worker"),
+        ({"chief": ["a:1", "b:1"]}, ("chief", 0), "at most one 'chief' job"),
+    ],
+)
+def test_tasks_that_are_not_there(cluster, task, text):
+    with pytest.raises(ValueError, match=text):
+        places.is_chief(cluster, *task)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_what_a_parsing_node_reads(version):
+    with tf.Graph().as_default(), tf.Session() as session:
+        texts, no_names = tf.placeholder(tf.string, [None]), tf.constant([], tf.string)
+        if version == 1:
+            raw = tf.raw_ops.ParseExample(
+                serialized=texts,
+                names=no_names,
+                sparse_keys=["v"],
+                dense_keys=["x"],
+                dense_defaults=[tf.constant([1.0, 2.0])],
+                sparse_types=[tf.int64],
+                dense_shapes=[[2]],
+            )
+            op = raw.dense_values[0].op
+        else:
+            features = {"x": tf.FixedLenFeature([2], tf.float32, [1.0, 2.0]), "v": tf.VarLenFeature(tf.int64)}
+            op = tf.parse_example(texts, features)["x"].op
+        found = parsers.extract_example_parser_configuration(op, session).feature_map
+        with pytest.raises(ValueError, match="'Placeholder' has no attr named 'Nsparse'"):
+            parsers.extract_example_parser_configuration(texts.op, session)
+    dense, sparse = found["x"].fixed_len_feature, found["v"].var_len_feature
+    assert (dense.dtype, dense.shape.dim[0].size, dense.values_output_tensor_name) == (1, 2, f"{op.name}:3")
+    assert tf.make_ndarray(dense.default_value).tolist() == [1.0, 2.0]
+    names = [sparse.indices_output_tensor_name, sparse.values_output_tensor_name, sparse.shapes_output_tensor_name]
+    assert names == [f"{op.name}:{i}" for i in range(3)] and sparse.dtype == 9
