@@ -42,6 +42,7 @@ class Compiled(Feeding):
 
     def _with_outputs(self, names: Sequence[str], shapes: Sequence[Any], tensors: Sequence[Any]) -> None:
         self.outputs = prepare(names, shapes, tensors, *self._arguments)
+        self.trained = self.model._unique_trainable_weights
         super()._with_outputs(names, shapes, tensors)
         self.steps.check(self.announced_weights)
 

@@ -54,7 +54,7 @@ class EagerSteps:
     def _trained_weights(self) -> list[Any]:
         """What was trainable at the first step; with `run_eagerly`, what is so now."""
         if self._trained is None or self._model.run_eagerly:
-            self._trained = list(self._model.trainable_weights)
+            self._trained = self._model._unique_trainable_weights
         return self._trained
 
     def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:
