@@ -22,7 +22,7 @@ def joined(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def _starts(counts: Sequence[int]) -> np.ndarray[Any, Any]:
+def _starts(counts: Any) -> np.ndarray[Any, Any]:
     """Where each part begins, of their sizes."""
     return np.cumsum([0, *counts[:-1]])
 
