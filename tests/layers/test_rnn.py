@@ -169,10 +169,22 @@ def test_wrappers_are_made_anew_around_a_cell() -> None:
             with pytest.raises(ValueError, match="cannot reconstruct the wrapped cell"):
                 type(wrapper).from_config(config)
             assert type(wrapper).from_config({**config, "cell": cell}).get_config() == config
-        with pytest.raises(NotImplementedError, match="residual_fn"):
-            cells.ResidualWrapper(cell, residual_fn=lambda inputs, outputs: outputs).get_config()
-        with pytest.raises(NotImplementedError, match="dropout_state_filter_visitor"):
-            cells.DropoutWrapper(cell, dropout_state_filter_visitor=lambda state: True).get_config()
+
+
+def test_functions_of_wrappers_are_in_their_configurations() -> None:
+    cells = tf.nn.rnn_cell
+    with tf.Graph().as_default():
+        cell, x = cells.GRUCell(3), tf.ones((2, 3))
+        config = cells.ResidualWrapper(cell, residual_fn=lambda inputs, outputs: outputs * 0 + inputs * 5).get_config()
+        assert config["residual_fn_type"] == "lambda" and config["residule_fn_module"] == __name__
+        again = cells.ResidualWrapper.from_config({**config, "cell": cell})
+        config = cells.DropoutWrapper(cell, 0.5, dropout_state_filter_visitor=lambda state: False).get_config()
+        filtering = cells.DropoutWrapper.from_config({**config, "cell": cell})
+        assert filtering.get_config().keys() == config.keys() and config["dropout_fn_type"] == "lambda"
+        output, _ = again(x, tf.zeros((2, 3)))
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            np.testing.assert_array_equal(sess.run(output), np.full((2, 3), 5.0))
 
 
 @pytest.mark.parametrize("cell", [tf.nn.rnn_cell.GRUCell, tf.nn.rnn_cell.LSTMCell, tf.contrib.rnn.SRUCell])

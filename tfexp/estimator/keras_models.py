@@ -173,4 +173,4 @@ def _train_op(copy: Any, loss: Any) -> Any:
     """One step, which also counts, and what layers update besides."""
     updates = [*copy.get_updates_for(None), *copy.get_updates_for(copy.inputs)]
     with name_scope("training"):
-        return group(*copy.optimizer.get_updates(loss, copy.trainable_weights), *updates)
+        return group(*copy.optimizer.get_updates(loss, copy._unique_trainable_weights), *updates)

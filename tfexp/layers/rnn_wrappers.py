@@ -5,6 +5,7 @@ Source: `tf.nn.rnn_cell.{MultiRNNCell,DropoutWrapper,ResidualWrapper,DeviceWrapp
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
@@ -16,6 +17,8 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import device as device_
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
+from tfexp.keras.engine.base_layer import Layer
+from tfexp.keras.layers.function_code import described, restored
 from tfexp.layers.rnn_cell import RNNCell
 from tfexp.layers.rnn_lstm import LSTMStateTuple
 from tfexp.ops.array_join import concat
@@ -100,36 +103,28 @@ def check_cell(cell: Any, name: str = "cell") -> None:
         raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {what}.")
 
 
-class CellWrapper(RNNCell):
-    """A cell around a cell: its sizes and weights are the inner one's, and calling opens no scope."""
+class Wrapping(Layer):
+    """What goes for any cell around a cell: its sizes are the inner one's. kwargs: of a layer."""
 
-    def __init__(self, cell: RNNCell):
-        super().__init__()
+    def __init__(self, cell: Any, **kwargs: Any):
+        super().__init__(**kwargs)
         check_cell(cell)
         self.cell = cell
 
     def get_config(self) -> dict[str, Any]:
-        """What it is made with; `from_config` wants a cell in the place of the cell's configuration."""
+        """What it is made with, the inner cell as class and configuration."""
         return {
             **super().get_config(),
             "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()},
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
-        """Such a wrapper around `config["cell"]`. ValueError where that is but a configuration."""
-        if not isinstance(config["cell"], RNNCell):
-            raise ValueError(
-                f"{cls.__name__} cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a "
-                "RNNCell instance."
-            )
-        of_layers = ("name", "trainable", "dtype")
-        wrapper = cls(**{key: value for key, value in config.items() if key not in of_layers})
-        wrapper._name, wrapper.trainable = config["name"], config["trainable"]
-        return wrapper
+    def _arguments(cls, config: dict[str, Any]) -> dict[str, Any]:
+        """What `__init__` takes, of a config with a cell in it: functions of the user's are functions again."""
+        return config
 
     @property
-    def wrapped_cell(self) -> RNNCell:
+    def wrapped_cell(self) -> Any:
         return self.cell
 
     @property
@@ -144,6 +139,24 @@ class CellWrapper(RNNCell):
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
+    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
+        """(output, next state), by a step of the inner cell."""
+        return step(inputs, state)
+
+
+class CellWrapper(Wrapping, RNNCell):
+    """A cell of `tf.nn.rnn_cell` around another: its weights are the inner one's, and calling opens no scope."""
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """Such a wrapper around `config["cell"]`. ValueError where that is but a configuration."""
+        if not isinstance(config["cell"], RNNCell):
+            raise ValueError(
+                f"{cls.__name__} cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a "
+                "RNNCell instance."
+            )
+        return cls(**cls._arguments(config))
+
     @property
     def trainable_weights(self) -> list[Any]:
         return self.cell.trainable_weights
@@ -152,8 +165,8 @@ class CellWrapper(RNNCell):
     def non_trainable_weights(self) -> list[Any]:
         return self.cell.non_trainable_weights
 
-    def _step(self, inputs: Any, state: Any, scope: Any) -> Any:
-        return self.cell(inputs, state, scope=scope)
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        return self._wrapped(inputs, state, functools.partial(self.cell, scope=scope))
 
 
 def _drops_out(state: Any) -> Any:
@@ -163,7 +176,7 @@ def _drops_out(state: Any) -> Any:
     return not isinstance(state, TensorArray)
 
 
-class DropoutWrapper(CellWrapper):
+class Dropping(Wrapping):
     """Dropout of the inner cell's inputs, outputs and states, each with the probability of being kept.
 
     variational_recurrent: the same noise in all steps of a run (https://arxiv.org/abs/1512.05287), which needs `dtype` and,
@@ -173,7 +186,7 @@ class DropoutWrapper(CellWrapper):
 
     def __init__(
         self,
-        cell: RNNCell,
+        cell: Any,
         input_keep_prob: Any = 1.0,
         output_keep_prob: Any = 1.0,
         state_keep_prob: Any = 1.0,
@@ -182,8 +195,9 @@ class DropoutWrapper(CellWrapper):
         dtype: Any = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
+        **kwargs: Any,
     ):
-        super().__init__(cell)
+        super().__init__(cell, dtype=dtype, **kwargs)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._filter = dropout_state_filter_visitor or _drops_out
@@ -197,11 +211,10 @@ class DropoutWrapper(CellWrapper):
             self._make_noise(input_size, dtype)
 
     def get_config(self) -> dict[str, Any]:
-        """NotImplementedError for a filter of one's own, which is no data."""
-        if self._filter is not _drops_out:
-            raise NotImplementedError("DropoutWrapper.get_config: dropout_state_filter_visitor is a function")
+        filter_ = {} if self._filter is _drops_out else _kept("dropout_fn", "dropout_fn_module", self._filter)
         return {
             **super().get_config(),
+            **filter_,
             "input_keep_prob": self._input_keep_prob,
             "output_keep_prob": self._output_keep_prob,
             "state_keep_prob": self._state_keep_prob,
@@ -209,6 +222,10 @@ class DropoutWrapper(CellWrapper):
             "input_size": self._input_size,
             "seed": self._seed,
         }
+
+    @classmethod
+    def _arguments(cls, config: dict[str, Any]) -> dict[str, Any]:
+        return _taken_up(config, "dropout_fn", "dropout_fn_module", "dropout_state_filter_visitor")
 
     def _make_noise(self, input_size: Any, dtype: Any) -> None:
         if dtype is None:
@@ -252,10 +269,10 @@ class DropoutWrapper(CellWrapper):
         result.set_shape(value.get_shape())
         return result
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
         if _is_active(self._input_keep_prob):
             inputs = self._dropped(inputs, "input", self._input_keep_prob)
-        output, following = self._step(inputs, state, scope)
+        output, following = step(inputs, state)
         if _is_active(self._state_keep_prob):
             chosen = _filtered(self._filter, following)
             following = self._dropped(following, "state", self._state_keep_prob, chosen)
@@ -304,21 +321,24 @@ def _spread(chosen: Any, values: Any) -> list[bool]:
     return [flag for answer, part in zip(answers, parts, strict=True) for flag in _spread(answer, part)]
 
 
-class ResidualWrapper(CellWrapper):
+class Adding(Wrapping):
     """Adds the inputs to the inner cell's outputs, or combines them by `residual_fn(inputs, outputs)`."""
 
-    def __init__(self, cell: RNNCell, residual_fn: Callable[[Any, Any], Any] | None = None):
-        super().__init__(cell)
+    def __init__(self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any):
+        super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn or _add_inputs
 
     def get_config(self) -> dict[str, Any]:
-        """NotImplementedError for a function of one's own, which is no data."""
-        if self._residual_fn is not _add_inputs:
-            raise NotImplementedError("ResidualWrapper.get_config: residual_fn is a function")
-        return super().get_config()
+        if self._residual_fn is _add_inputs:
+            return super().get_config()
+        return {**super().get_config(), **_kept("residual_fn", _RESIDUAL_MODULE, self._residual_fn)}
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        outputs, following = self._step(inputs, state, scope)
+    @classmethod
+    def _arguments(cls, config: dict[str, Any]) -> dict[str, Any]:
+        return _taken_up(config, "residual_fn", _RESIDUAL_MODULE, "residual_fn")
+
+    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
+        outputs, following = step(inputs, state)
         return self._residual_fn(inputs, outputs), following
 
 
@@ -329,11 +349,11 @@ def _add_inputs(inputs: Any, outputs: Any) -> Any:
     return nest.map_structure(lambda before, after: before + after, inputs, outputs)
 
 
-class DeviceWrapper(CellWrapper):
+class Placing(Wrapping):
     """Runs the inner cell on a device."""
 
-    def __init__(self, cell: RNNCell, device: Any):
-        super().__init__(cell)
+    def __init__(self, cell: Any, device: Any, **kwargs: Any):
+        super().__init__(cell, **kwargs)
         self._device = device
 
     def get_config(self) -> dict[str, Any]:
@@ -343,6 +363,38 @@ class DeviceWrapper(CellWrapper):
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]), device_(self._device):
             return self.cell.zero_state(batch_size, dtype)
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
         with device_(self._device):
-            return self._step(inputs, state, scope)
+            return step(inputs, state)
+
+
+class DropoutWrapper(Dropping, CellWrapper):
+    __doc__ = Dropping.__doc__
+
+
+class ResidualWrapper(Adding, CellWrapper):
+    __doc__ = Adding.__doc__
+
+
+class DeviceWrapper(Placing, CellWrapper):
+    __doc__ = Placing.__doc__
+
+
+# --- functions in configs ------------------------------------------------------------------------------------------------
+
+_RESIDUAL_MODULE = "residule_fn_module"  # TensorFlow's spelling
+
+
+def _kept(key: str, module_key: str, function: Any) -> dict[str, Any]:
+    """What a config has of a function."""
+    code, kind, module = described(function)
+    return {key: code, f"{key}_type": kind, module_key: module}
+
+
+def _taken_up(config: dict[str, Any], key: str, module_key: str, argument: str) -> dict[str, Any]:
+    """The config with the function that `_kept` described as an argument, where there is one."""
+    if key not in config:
+        return config
+    config = dict(config)
+    function = restored(config.pop(key), config.pop(f"{key}_type"), config.pop(module_key), {}, "layer")
+    return {**config, argument: function}

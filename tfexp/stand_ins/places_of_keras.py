@@ -72,6 +72,8 @@ KERAS = {
     + renamed("tfexp.keras.layers.pooling_global", **{f"GlobalPooling{n}D": "_GlobalPooling" for n in (1, 2, 3)}),
     "keras.layers.recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_dropout tfexp.stand_ins.keras_recurrent",
     "keras.layers.recurrent_v2": "tf.compat.v2.keras.layers tfexp.stand_ins.keras_recurrent",
+    "keras.layers.rnn_cell_wrapper_v2": "tfexp.layers.rnn_wrappers_of_keras:_RNNCellWrapperV2=KerasCellWrapper "
+    "tfexp.layers.rnn_wrappers_of_keras",
     "keras.losses": (
         "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper "
         "tfexp.keras.losses.functions:huber_loss=huber_loss"

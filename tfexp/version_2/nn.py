@@ -7,6 +7,9 @@ from tfexp.api import nn
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.random_seed import get_seed
 from tfexp.graph.tensor import Tensor
+from tfexp.layers.rnn_wrappers_of_keras import DeviceWrapper as RNNCellDeviceWrapper
+from tfexp.layers.rnn_wrappers_of_keras import DropoutWrapper as RNNCellDropoutWrapper
+from tfexp.layers.rnn_wrappers_of_keras import ResidualWrapper as RNNCellResidualWrapper
 from tfexp.ops.ctc import ctc_loss_v2 as ctc_loss
 from tfexp.ops.ctc_decode import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder
 from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch

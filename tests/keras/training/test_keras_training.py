@@ -305,20 +305,6 @@ def test_who_runs_eagerly() -> None:
             model.compile("sgd")
 
 
-def test_what_was_trainable_at_first_is_trained_eagerly() -> None:
-    x, y = np.ones((4, 2), np.float32), np.ones((4, 1), np.float32)
-    with eager_mode():
-        model = tf.keras.Sequential([L.Dense(1, input_dim=2)])
-        for run_eagerly in (False, True):
-            model.trainable = True
-            model.compile("sgd", "mse", run_eagerly=run_eagerly)
-            model.train_on_batch(x, y)
-            model.trainable = False
-            before = model.get_weights()[1]
-            model.train_on_batch(x, y)
-            assert (model.get_weights()[1] == before).all() is np.bool_(run_eagerly)
-
-
 def test_what_is_held_out_weighs_as_its_classes() -> None:
     x, y = np.ones((4, 2), np.float32), np.array([[0.0], [0.0], [0.0], [1.0]], np.float32)
     model = tf.keras.Sequential([L.Dense(1, input_dim=2, kernel_initializer="zeros")])
@@ -361,3 +347,17 @@ def test_a_model_has_the_tensors_of_announced_weights() -> None:
     assert none is None and weights.op.name == "c_sample_weights"
     with eager_mode():
         assert linear().sample_weights == [None]
+
+
+@pytest.mark.parametrize("eagerly", [None, True])
+def test_what_was_trainable_when_a_model_was_compiled_is_trained(eagerly: bool | None) -> None:
+    with eager_mode():
+        model = tf.keras.Sequential([L.Dense(1, input_shape=(2,)), L.Dense(1)])
+        model.layers[1].trainable = False
+        model.compile("sgd", "mse", run_eagerly=eagerly)
+        model.trainable = False
+        model.layers[1].trainable = True
+        model.set_weights([np.ones((2, 1)), np.zeros(1), np.ones((1, 1)), np.zeros(1)])
+        model.fit(np.ones((1, 2)), np.zeros((1, 1)), verbose=0)
+        assert [float(values.max()) for values in model.get_weights()] == pytest.approx([0.96, -0.04, 1, 0])
+        assert not model.layers[0].trainable and model.layers[1].trainable

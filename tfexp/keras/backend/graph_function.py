@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import nest
+from tfexp.core.nest import Composite
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.scopes import control_dependencies, executing_eagerly, graph_of
-from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
+from tfexp.graph.sparse_tensor import SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.keras.backend.sessions import session_of
 from tfexp.ops.state import assign
@@ -59,7 +60,7 @@ class GraphFunction:
         self._prepared: tuple[Any, Callable[..., Any]] | None = None
         # What does not change from call to call.
         self._graph = graph_of(self.inputs) if self.inputs else None
-        self._has_sparse = any(isinstance(tensor, SparseTensor) for tensor in self.inputs)
+        self._has_composites = any(isinstance(tensor, Composite) for tensor in self.inputs)
         self._dtypes = [tensor.dtype.as_numpy_dtype for tensor in self.inputs]
         self._in_lists = isinstance(inputs, (list, tuple)) and not any(map(nest.is_nested, inputs))
         self._out_lists = type(outputs) is list and not any(map(nest.is_nested, outputs))
@@ -68,7 +69,7 @@ class GraphFunction:
         """`inputs` in the structure of the tensors: arrays, what NumPy makes arrays of, or tensors of the same graph."""
         values = self._values(inputs)
         session = session_of(self._graph)
-        if self._has_sparse or any(_is_symbolic(value) for value in values):
+        if self._has_composites or any(_is_symbolic(value) for value in values):
             fetched = self._run_once(session, values)
         else:
             run = self._prepared_for(session)
@@ -109,7 +110,7 @@ class GraphFunction:
             flat = _flat(inputs) if nest.is_nested(structure) else [inputs]
         if len(flat) != len(self.inputs):
             raise ValueError(f"This function takes {len(self.inputs)} values, one for each tensor; got {len(flat)}")
-        if self._has_sparse:
+        if self._has_composites:
             return flat
         return [_array(value, dtype) for value, dtype in zip(flat, self._dtypes, strict=True)]
 
@@ -167,7 +168,7 @@ def _flat(structure: Any) -> list[Any]:
 
 
 def _is_symbolic(value: Any) -> bool:
-    return isinstance(value, (Tensor, Variable)) and not isinstance(value, EagerTensor)
+    return isinstance(value, (Tensor, Variable, Composite)) and not isinstance(value, EagerTensor)
 
 
 def _array(value: Any, dtype: Any) -> Any:

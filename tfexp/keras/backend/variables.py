@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core import dtypes
+from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph import convert
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.scopes import init_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
@@ -78,9 +79,10 @@ def placeholder(
 
 
 def is_placeholder(x: Any) -> bool:
-    """Whether it is a tensor to be fed (a sparse one's values are)."""
-    element = x.values if isinstance(x, SparseTensor) else x
-    return isinstance(element, Tensor) and element.op.type == "Placeholder"
+    """Whether it is a tensor to be fed, or one of several parts of which some are."""
+    parts = nest.flatten(x, expand_composites=True)
+    tensors = [part for part in parts if isinstance(part, Tensor) and not isinstance(part, EagerTensor)]
+    return any(tensor.op.type == "Placeholder" for tensor in tensors)
 
 
 def is_sparse(tensor: Any) -> bool:

@@ -24,9 +24,9 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend, regularizers
 from tfexp.keras.engine.call_context import calling, current_call
-from tfexp.keras.engine.connected import Connected
 from tfexp.keras.engine.dependencies import is_symbolic
 from tfexp.keras.engine.input_spec import InputSpec, check_inputs
+from tfexp.keras.engine.layer_views import LayerViews
 from tfexp.keras.engine.node import Node, history_of, masks_of, may_have_history
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
 from tfexp.keras.mixed_precision.autocast import reading_as
@@ -39,7 +39,7 @@ from tfexp.ops.trackable import variables_made
 _KEYWORDS = ("input_shape", "batch_input_shape", "batch_size", "input_dim", "weights", "activity_regularizer", "autocast")
 
 
-class Layer(Connected):
+class Layer(LayerViews):
     """Subclasses make variables in `build(input_shape)` and compute in `call(inputs, …)`.
 
     `call` may take `training` and `mask`, which are filled in: `training` as an outer layer's caller said, masks as the
@@ -73,7 +73,8 @@ class Layer(Connected):
         self._dynamic = dynamic
         self._activity_regularizer = regularizers.get(kwargs.get("activity_regularizer"))
         self._losses, self._updates = [], []
-        self._metrics, self._metrics_tensors = [], {}
+        vars(self).setdefault("_metrics", [])  # a subclass may have set attributes before
+        self._metrics_tensors = {}
         self._inbound_nodes: list[Node] = []
         self._outbound_nodes: list[Node] = []
         batch_shape = _batch_shape(kwargs)

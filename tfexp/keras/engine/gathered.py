@@ -143,9 +143,14 @@ class Gathered(Weights):
 
     @property
     def added_metrics(self) -> list[Any]:
-        """Those of `add_metric` and of attributes, here and inside: not what a model inside was compiled with."""
-        own = [part for part in self._owned() if hasattr(part, "update_state")]
-        return self._metrics + own + [metric for layer in self._inner_layers for metric in layer.added_metrics]
+        """Those of attributes and of `add_metric`, here and inside: not what a model inside was compiled with."""
+        return self._metrics + [metric for layer in self._inner_layers for metric in layer.added_metrics]
+
+    def _keep_metric(self, metric: Any) -> None:
+        """Count a metric as the layer's."""
+        kept = vars(self).setdefault("_metrics", [])
+        if not any(metric is other for other in kept):
+            kept.append(metric)
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
         """Report a tensor in training: its mean over batches (`aggregation="mean"`), or as a metric object gave it.
@@ -164,8 +169,8 @@ class Gathered(Weights):
             )
         if metric is None and aggregation is None:
             raise ValueError(
-                "`aggregation` must be specified when passing an input tensor to `add_metric`: either None with the result "
-                "of a Metric, or 'mean'."
+                "`add_metric` was given a tensor that is not the result of a `tf.keras.metrics.Metric`, whose state is "
+                "reset after each epoch: say `aggregation='mean'`, or pass the result of such a metric."
             )
         name = metric.name if metric is not None and name is None else name
         found = next((kept for kept in self._metrics if kept.name == name), None)

@@ -132,9 +132,8 @@ class Network(Layer):
 
     @property
     def _layers(self) -> list[Any]:
-        """What `layers` are; one of a list of layers holds them here."""
-        kept: list[Any] = vars(self)["_layers"]
-        return kept
+        """All layers, input layers among them; a subclass has them in its attributes."""
+        return vars(self)["_layers"] or self._inner_layers
 
     @property
     def layers(self) -> list[Any]:
@@ -204,24 +203,24 @@ class Network(Layer):
         if not self.trainable:
             return []
         inner = [weight for layer in self._inner_layers for weight in layer.trainable_weights]
-        return each_once(inner + self._trainable_weights)
+        return inner + self._trainable_weights
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         self._assert_weights_created()
         layers = self._inner_layers
         if self.trainable:
-            return each_once([w for layer in layers for w in layer.non_trainable_weights] + self._non_trainable_weights)
+            return [w for layer in layers for w in layer.non_trainable_weights] + self._non_trainable_weights
         inner = [*(w for layer in layers for w in layer.trainable_weights)]
         inner += [w for layer in layers for w in layer.non_trainable_weights]
-        return each_once(inner + self._trainable_weights + self._non_trainable_weights)
+        return inner + self._trainable_weights + self._non_trainable_weights
 
     @property
     def weights(self) -> list[Any]:
         """All variables, layer by layer."""
         self._assert_weights_created()
         inner = [weight for layer in self._inner_layers for weight in layer.weights]
-        return each_once(inner + self._trainable_weights + self._non_trainable_weights)
+        return inner + self._trainable_weights + self._non_trainable_weights
 
     @property
     def losses(self) -> list[Any]:
@@ -239,7 +238,12 @@ class Network(Layer):
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
         """Report a tensor in training. One that comes from tensors of a network is reported on every call of the network."""
-        plain = not hasattr(value, "_metric_obj") and aggregation == "mean" and name is not None
+        if self._takes_aside(value) and hasattr(value, "_metric_obj"):
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` on a Functional Model is not "
+                "supported. Please pass the Tensor to monitor directly."
+            )
+        plain = aggregation == "mean" and name is not None
         if not (plain and self._takes_aside(value) and self._call_aside(AddMetric(aggregation, name), value)):
             super().add_metric(value, aggregation, name)
 

@@ -133,6 +133,5 @@ def _make_layer(op: Operation) -> TensorFlowOpLayer:
         else:
             constants[index] = _value_of(tensor)
     layer = TensorFlowOpLayer(op.node_def, op.name, constants)
-    outputs = list(op.outputs)
-    Node(layer, alone(inputs), alone(outputs))
+    Node(layer, inputs, list(op.outputs))
     return layer

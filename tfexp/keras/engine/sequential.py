@@ -27,6 +27,12 @@ class Sequential(Model):
             self.add(layer)
 
     @property
+    def _layers(self) -> list[Any]:
+        """The layers, behind an input layer where the shape of inputs is known."""
+        kept: list[Any] = vars(self)["_layers"]
+        return kept
+
+    @property
     def layers(self) -> list[Any]:
         """The layers as they were added: without the input layer that stands before them."""
         layers = self._layers

@@ -37,7 +37,8 @@ def print_summary(
         for source in sources[1:]:
             show(_row(["", "", "", source], ends))
         show(("=" if number == len(layers) - 1 else "_") * length)
-    trained = count_params(model.trainable_weights)
+    # Of a compiled model, what training changes: what was trainable then.
+    trained = count_params(getattr(model, "_collected_trainable_weights", model.trainable_weights))
     fixed = count_params(model.non_trainable_weights)
     show(f"Total params: {trained + fixed:,}")
     show(f"Trainable params: {trained:,}")

@@ -80,7 +80,7 @@ class Weights(Module):
             self._drop_variables(vars(self)[name])
         self._assign_attribute(name, value)  # past that of modules, which first reads what the attribute is
         if name not in self._books and self._setattr_tracking:
-            self._keep_variables(value.value if isinstance(value, NoDependency) else value)
+            self._keep_parts(value.value if isinstance(value, NoDependency) else value)
 
     def __delattr__(self, name: str) -> None:
         self._drop_variables(vars(self).get(name))
@@ -91,10 +91,15 @@ class Weights(Module):
         for kept in (self._trainable_weights, self._non_trainable_weights):
             kept[:] = [variable for variable in kept if not any(variable is one for one in gone)]
 
-    def _keep_variables(self, value: Any) -> None:
+    def _keep_parts(self, value: Any) -> None:
         for part in _parts(value):
             if isinstance(part, Variable):
                 self._keep_weight(part, bool(getattr(part, "trainable", True)))
+            elif hasattr(part, "update_state"):
+                self._keep_metric(part)
+
+    def _keep_metric(self, metric: Any) -> None:
+        raise NotImplementedError
 
     def _keep_weight(self, variable: Any, trainable: bool, name: str | None = None) -> None:
         """Count a variable as the layer's; `name`: what `add_weight` was told to call it."""
@@ -118,7 +123,7 @@ class Weights(Module):
                     if isinstance(part, Weights) and part is not self:
                         found.setdefault(id(part), part)
                     elif isinstance(part, Variable):
-                        self._keep_variables(part)
+                        self._keep_parts(part)
         return list(found.values())
 
     @property
@@ -155,18 +160,19 @@ class Weights(Module):
 
     @property
     def trainable_weights(self) -> list[Any]:
+        """Those of the layer, then those of each layer inside: a variable that several have comes with each."""
         if not self.trainable:
             return []
         inner = [weight for layer in self._inner_layers for weight in layer.trainable_weights]
-        return each_once(self._trainable_weights + inner)
+        return self._trainable_weights + inner
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         layers = self._inner_layers
         if self.trainable:
-            return each_once(self._non_trainable_weights + [w for layer in layers for w in layer.non_trainable_weights])
+            return self._non_trainable_weights + [w for layer in layers for w in layer.non_trainable_weights]
         own = self._trainable_weights + self._non_trainable_weights
-        return each_once(own + [weight for layer in layers for weight in layer.weights])
+        return own + [weight for layer in layers for weight in layer.weights]
 
     @property
     def weights(self) -> list[Any]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import sys
-import types
-import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +15,8 @@ from tfexp.graph.traced_graph import TracedGraph
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.shapes import map_shapes
-from tfexp.keras.layers.function_code import dump, load
-from tfexp.keras.serialization import custom_object_scope, deserialize_keras_object
+from tfexp.keras.layers.function_code import described, restored
+from tfexp.keras.serialization import custom_object_scope
 from tfexp.ops.array_identity import placeholder
 from tfexp.ops.variable_base import variable_creator_scope
 
@@ -92,8 +89,8 @@ class Lambda(Layer):
     # --- configs ------------------------------------------------------------------------------------------------------
 
     def get_config(self) -> dict[str, Any]:
-        function, kind, module = _described(self.function)
-        shape, shape_kind, shape_module = _described(self._output_shape)
+        function, kind, module = described(self.function)
+        shape, shape_kind, shape_module = described(self._output_shape)
         return {
             **super().get_config(),
             "function": function,
@@ -109,11 +106,12 @@ class Lambda(Layer):
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Lambda:
         config = dict(config)
         # What a function finds of itself whatever module it was written in, as in 1.15.
-        names = {"K": backend, "np": np}
+        names = {"K": backend, "np": np, **(custom_objects or {})}
         module, shape_module = config.pop("module", None), config.pop("output_shape_module", None)
         with custom_object_scope(custom_objects or {}):
-            function = _found(config["function"], config.pop("function_type"), module, names, custom_objects)
-            shape = _found(config["output_shape"], config.pop("output_shape_type"), shape_module, names, custom_objects)
+            kind, shape_kind = config.pop("function_type"), config.pop("output_shape_type")
+            function = restored(config["function"], kind, module, names, "Lambda layer")
+            shape = restored(config["output_shape"], shape_kind, shape_module, names, "Lambda layer")
         config["function"], config["output_shape"] = function, shape
         # JSON has lists only, and marks an array.
         config["arguments"] = {name: _as_array(value) for name, value in (config.get("arguments") or {}).items()}
@@ -125,32 +123,6 @@ def _parameters(function: Callable[..., Any]) -> Any:
         return inspect.signature(function).parameters
     except (TypeError, ValueError):  # a function of C that does not say
         return {}
-
-
-def _described(value: Any) -> tuple[Any, str, str | None]:
-    """(what to keep of it, lambda | function | raw, its module)."""
-    if isinstance(value, types.LambdaType):  # every function of Python is
-        return dump(value), "lambda", value.__module__
-    if callable(value):
-        return value.__name__, "function", value.__module__
-    return value, "raw", None
-
-
-def _found(kept: Any, kind: str, module: str | None, names: dict[str, Any], custom_objects: Any) -> Any:
-    if module in sys.modules:
-        names.update(vars(sys.modules[module]))
-    elif module is not None:
-        warnings.warn(f"{module} is not loaded, but a Lambda layer uses it. It may cause errors.", UserWarning, stacklevel=3)
-    names.update(custom_objects or {})
-    if kind == "function":
-        return deserialize_keras_object(
-            kept, module_objects=names, custom_objects=custom_objects, printable_module_name="function in Lambda layer"
-        )
-    if kind == "lambda":
-        return load(kept, names)
-    if kind == "raw":
-        return kept
-    raise TypeError(f"Unknown function type: {kind}")
 
 
 def _as_array(value: Any) -> Any:

@@ -48,7 +48,7 @@ def make_optimizer_variables(model: Any) -> None:
     """Makes the optimizer's variables for a model that was compiled, so that they can be given values."""
     if executing_eagerly():
         with name_scope(model.optimizer._name):
-            model.optimizer._create_all_weights(model.trainable_weights)
+            model.optimizer._create_all_weights(model._unique_trainable_weights)
     else:
         model._make_train_function()
 

@@ -10,21 +10,28 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.nest import Composite
 from tfexp.graph.eager_tensor import EagerTensor
-from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
+from tfexp.graph.sparse_tensor import SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.node import alone
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array import expand_dims
 from tfexp.ops.variable_base import Variable
+from tfexp.ragged_tensors.value import RaggedTensorValue
 
 Shape = tuple[int | None, ...]
 
 
 def is_symbolic(value: Any) -> bool:
     """Whether it is a tensor of a graph, whose value a session has to compute."""
-    return isinstance(value, (Tensor, SparseTensor, Variable)) and not isinstance(value, EagerTensor)
+    return isinstance(value, (Tensor, Composite, Variable)) and not isinstance(value, EagerTensor)
+
+
+def is_composite_value(value: Any) -> bool:
+    """Whether it is the value of a sparse or a ragged tensor, which is no array and no list of them."""
+    return isinstance(value, (SparseTensorValue, RaggedTensorValue))
 
 
 def as_called_with(model: Any, inputs: list[Any]) -> Any:
@@ -49,8 +56,8 @@ def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
         if missing:
             raise ValueError(f'No data provided for "{missing[0]}". Need data for each key in: {list(names)}')
         values = [data[name] for name in names]
-    elif isinstance(data, (list, tuple)):
-        if data and isinstance(data[0], (list, tuple)):
+    elif isinstance(data, (list, tuple)) and not is_composite_value(data):
+        if data and isinstance(data[0], (list, tuple)) and not is_composite_value(data[0]):
             values = [np.asarray(value) for value in data]
         elif len(names) == 1 and data and isinstance(data[0], (int, float)):
             values = [np.asarray(data)]
@@ -73,7 +80,7 @@ def check_shapes(values: Sequence[Any], names: Sequence[str], shapes: Sequence[S
     for value, name, shape in zip(values, names, shapes, strict=True):
         if value is None or shape is None or (is_symbolic(value) and value.shape.ndims is None):
             continue
-        got = tuple(value.shape.as_list()) if is_symbolic(value) else tuple(value.shape)
+        got = _shape_of(value)
         if len(got) != len(shape):
             raise ValueError(
                 f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got array with shape "
@@ -91,9 +98,9 @@ def check_lengths(inputs: Sequence[Any], targets: Sequence[Any], weights: Sequen
     lengths = []
     for values, name in ((inputs, "x"), (targets, "y"), (weights, "sample_weight")):
         arrays = [value for value in values if value is not None and not is_symbolic(value)]
-        sizes = {int(array.shape[0]) for array in arrays}
+        shapes = [_shape_of(array) for array in arrays]
+        sizes = {int(shape[0]) for shape in shapes}  # type: ignore[arg-type]
         if len(sizes) > 1:
-            shapes = [tuple(array.shape) for array in arrays]
             kind = {"x": "input", "y": "target", "sample_weight": "sample_weight"}[name]
             raise ValueError(
                 f"All {kind} arrays ({name}) should have the same number of samples. Got array shapes: {shapes}"
@@ -168,12 +175,19 @@ class Densified:
         return np.asarray(self._matrix[which].toarray())
 
 
+def _shape_of(value: Any) -> tuple[int | None, ...]:
+    """The shape of an array, a composite value or a tensor; None for sizes that are not known, or differ by row."""
+    if isinstance(value, SparseTensorValue):
+        return tuple(int(size) for size in value.dense_shape)
+    return tuple(value.shape.as_list()) if is_symbolic(value) else tuple(value.shape)
+
+
 def _is_empty(data: Any) -> bool:
     return isinstance(data, (list, tuple, Mapping)) and not data
 
 
 def _as_array(value: Any, what: str) -> Any:
-    if value is None or is_symbolic(value) or is_sparse_matrix(value) or isinstance(value, SparseTensorValue):
+    if value is None or is_symbolic(value) or is_sparse_matrix(value) or is_composite_value(value):
         return value
     if isinstance(value, EagerTensor):
         return value.numpy()

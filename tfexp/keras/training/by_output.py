@@ -67,7 +67,7 @@ def metrics_by_output(metrics: Any, names: Sequence[str]) -> list[list[Any]]:
     if isinstance(metrics, Mapping):
         check_names("metrics", metrics, names)
         return [_as_list(metrics.get(name, [])) for name in names]
-    if not isinstance(metrics, (list, tuple)):
+    if not isinstance(metrics, list):
         raise TypeError(f"Type of `metrics` argument not understood. Expected a list or dictionary, found: {metrics}")
     if any(isinstance(metric, (list, tuple)) for metric in metrics):
         if len(metrics) != len(names):

@@ -10,6 +10,7 @@ from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
 from tfexp.keras.training.arrays import as_fed, check_lengths, check_targets, in_order
 from tfexp.keras.training.batches import Batch
+from tfexp.keras.training.eager_steps import EagerSteps
 from tfexp.keras.training.feeding import Feeding
 from tfexp.keras.training.outputs import prepare
 from tfexp.keras.training.replica_steps import ReplicaSteps
@@ -35,6 +36,7 @@ class Compiled(Feeding):
         self.given_metrics, self.given_weighted_metrics = metrics, weighted_metrics
         self._arguments = (loss, loss_weights, metrics, weighted_metrics, sample_weight_mode, target_tensors)
         self._run_arguments = dict(run_arguments)
+        self._trainable = model._get_trainable_state()
         mode = distributing()
         self._strategy = None if mode is None else mode.strategy
         if model.inputs:
@@ -42,12 +44,13 @@ class Compiled(Feeding):
 
     def _with_outputs(self, names: Sequence[str], shapes: Sequence[Any], tensors: Sequence[Any]) -> None:
         self.outputs = prepare(names, shapes, tensors, *self._arguments)
+        self.trained = self.model._unique_trainable_weights
         super()._with_outputs(names, shapes, tensors)
         self.steps.check(self.announced_weights)
 
     def _make_steps(self) -> Steps:
         if executing_eagerly():
-            return super()._make_steps()
+            return EagerSteps(self.model, self.outputs, self._trainable)
         if self._strategy is not None:
             return ReplicaSteps(self.model, self.outputs, self._run_arguments, self._strategy)
         return GraphSteps(self.model, self.outputs, self._run_arguments)
@@ -107,7 +110,8 @@ class Compiled(Feeding):
         all_targets = [by_name.get(output.name) for output in self.outputs]
         weights = weights_of(all_targets, self.outputs, sample_weight, class_weight)
         check_lengths(inputs, targets, weights)
-        if self.model._is_graph_network and not self.model.run_eagerly:
+        # In a graph nothing runs eagerly, which to find out would mean to look at every layer in every step.
+        if self.model._is_graph_network and (isinstance(self.steps, GraphSteps) or not self.model.run_eagerly):
             check_targets(targets, trained)
         with_loss = [
             weight if output.loss is not None else None for weight, output in zip(weights, self.outputs, strict=True)

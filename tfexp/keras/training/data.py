@@ -8,7 +8,7 @@ import numpy as np
 
 from tfexp.core import log
 from tfexp.graph.scopes import executing_eagerly
-from tfexp.keras.training.arrays import is_symbolic
+from tfexp.keras.training.arrays import is_composite_value, is_symbolic
 from tfexp.keras.training.batches import Batches, Cut, Whole
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.dataset_batches import Arranged, DatasetBatches, is_dataset
@@ -117,9 +117,8 @@ class Data:
         shuffle: bool | str,
         argument: str,
     ) -> Batches:
-        """Arrays cut into batches; with steps, or tensors among them, each step takes them whole."""
-        symbolic = any(is_symbolic(value) for value in values)
-        if not values or symbolic:
+        """Arrays cut into batches; with steps, or where one is a tensor or a sparse one's value, taken whole in each."""
+        if not values or any(is_symbolic(value) or is_composite_value(value) for value in values):
             if steps is None:
                 raise ValueError(
                     f"When using data tensors as input to a model, you should specify the `{argument}` argument."

@@ -14,6 +14,7 @@ from tfexp.data.iterator import make_initializable_iterator
 from tfexp.data.transformations import cardinality
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
+from tfexp.keras.training.arrays import is_composite_value
 from tfexp.keras.training.batches import Batch, OutOfBatchesError
 from tfexp.keras.training.steps import Weighted
 
@@ -69,7 +70,8 @@ class DatasetBatches:
                     self.steps = self.samples = done
                     return
                 raise OutOfBatchesError("dataset") from None
-            yield Batch(*self._arrange(element if isinstance(element, tuple) else (element,)), 1)
+            alone = not isinstance(element, tuple) or is_composite_value(element)
+            yield Batch(*self._arrange((element,) if alone else element), 1)
             done += 1
 
     def restart(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfexp.core import nest
@@ -18,8 +18,10 @@ from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_o
 class EagerSteps:
     """Calls the model on each batch; gradients by a tape."""
 
-    def __init__(self, model: Any, outputs: Sequence[Output]):
+    def __init__(self, model: Any, outputs: Sequence[Output], trainable: Mapping[Any, bool] | None = None):
+        """trainable: whether each layer was so when the model was compiled, which holds whatever is said of it later."""
         self._model = model
+        self._trainable = dict(trainable or {})
         self.outputs = list(outputs)
         self._trained: list[Any] | None = None
 
@@ -52,9 +54,12 @@ class EagerSteps:
         return [value.numpy() for value in (built.total_loss, *built.results, *results_of_layers(model))]
 
     def _trained_weights(self) -> list[Any]:
-        """What was trainable at the first step; with `run_eagerly`, what is so now."""
+        """What is trained; with `run_eagerly` a layer may have got further weights since the last step."""
         if self._trained is None or self._model.run_eagerly:
-            self._trained = list(self._model.trainable_weights)
+            now = self._model._get_trainable_state()
+            self._model._set_trainable_state(self._trainable)
+            self._trained = list(self._model._unique_trainable_weights)
+            self._model._set_trainable_state(now)
         return self._trained
 
     def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:

@@ -11,6 +11,7 @@ import numpy as np
 from tfexp.core import dtypes, nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, init_scope
+from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend
 from tfexp.keras.engine.node import alone, shape_of
 from tfexp.keras.training.arrays import Shape, as_called_with, as_fed, check_shapes, in_order, is_symbolic
@@ -42,11 +43,7 @@ class Feeding:
         if self.prepared:
             return
         if self.model.inputs:
-            fed = [
-                (name, tensor)
-                for name, tensor in zip(self.model.input_names, self.model.inputs, strict=True)
-                if backend.is_placeholder(tensor)
-            ]
+            fed = fed_inputs(self.model)
             self._input_names = [name for name, _ in fed]
             self._input_shapes = [shape_of(tensor) for _, tensor in fed]
             self._input_dtypes = [tensor.dtype.base_dtype for _, tensor in fed]
@@ -138,6 +135,12 @@ class Feeding:
         return ()
 
 
+def fed_inputs(model: Any) -> list[tuple[str, Any]]:
+    """(name, placeholder) of each input that takes values: all but those that are tensors of the user's."""
+    named = zip(model.input_names, model.inputs, strict=True)
+    return [(name, tensor) for name, tensor in named if backend.is_placeholder(tensor)]
+
+
 def know_inputs(model: Any, x: Any) -> None:
     """Give a model that says in `call` what it computes inputs like these data, and outputs; in a graph."""
     if x is None:
@@ -165,8 +168,8 @@ def as_inputs_of(model: Any, placeholders: list[Any], names: list[str] | None = 
 
 
 def _placeholder_like(value: Any, name: str) -> Any:
-    """A placeholder for batches of such examples. Numbers alone become columns."""
-    if is_tensor(value):
+    """A placeholder for batches of such examples, or of a TensorSpec. Numbers alone become columns."""
+    if is_tensor(value) or isinstance(value, TensorSpec):
         return backend.placeholder(shape=(None, *value.shape.as_list()[1:]), dtype=value.dtype.base_dtype.name, name=name)
     array = in_order([value], [name], "input")[0]
     return backend.placeholder(shape=(None, *array.shape[1:]), dtype=_dtype_of(array).name, name=name)

@@ -14,6 +14,7 @@ from tfexp.keras.callbacks.callback import CallbackList
 from tfexp.keras.callbacks.history import BaseLogger, History
 from tfexp.keras.callbacks.progress import ProgbarLogger
 from tfexp.keras.training.batches import Batches, OutOfBatchesError
+from tfexp.keras.training.joined import joined
 from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
 
 
@@ -164,11 +165,7 @@ def predict(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any]
             _warn_of_end(error, "prediction", "steps", batches.steps or 0)
         progress.on_epoch_end(0)
         called.on_predict_end()
-    return [_joined(one) for one in zip(*parts, strict=True)]
-
-
-def _joined(parts: Sequence[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    return [joined(one) for one in zip(*parts, strict=True)]
 
 
 def _plain(results: Sequence[Any]) -> list[Any]:

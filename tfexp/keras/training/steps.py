@@ -45,7 +45,7 @@ class GraphSteps:
         self._model = model
         self._run_arguments = dict(run_arguments or {})
         self.outputs = list(outputs)
-        self.trained = list(model.trainable_weights)
+        self.trained = model._unique_trainable_weights
         self.inputs = [tensor for tensor in model.inputs if backend.is_placeholder(tensor)]
         self._graph = graph_of(model.outputs[0])
         self._masks = masks_of(list(model.outputs))
@@ -144,7 +144,7 @@ class GraphSteps:
 
     def _training_updates(self, built: Objective) -> list[Any]:
         model = self._model
-        if len(model.trainable_weights) != len(self.trained):
+        if len(model._unique_trainable_weights) != len(self.trained):
             log.warn(
                 "Discrepancy between trainable weights and collected trainable weights, did you set `model.trainable` "
                 "without calling `model.compile` after ?"

@@ -351,15 +351,6 @@ class Training:
             use_multiprocessing=use_multiprocessing,
         )
 
-    @property
-    def _compile_metrics(self) -> Any:
-        """The metrics as they were given to `compile`."""
-        return self._known_compiled().given_metrics
-
-    @property
-    def _compile_weighted_metrics(self) -> Any:
-        return self._known_compiled().given_weighted_metrics
-
     # --- what savers and callbacks use ----------------------------------------------------------------------------------
 
     def _make_train_function(self) -> Any:
