@@ -229,3 +229,24 @@ def test_initializers_have_the_variance_of_their_fans():
         np.testing.assert_allclose(session.run(one).var(), 2.0 / 500, rtol=0.05)
     with pytest.raises(TypeError, match="Unknown mode"):
         layers.variance_scaling_initializer(mode="FAN")
+
+
+@pytest.mark.parametrize(
+    ("layer", "more", "made"),
+    [
+        (layers.conv2d, {}, ["weights"]),
+        (layers.separable_conv2d, {"depth_multiplier": 1}, ["depthwise_weights", "pointwise_weights"]),
+    ],
+)
+def test_collections_have_what_the_layer_computes_with(graph, layer, more, made):
+    def doubled(getter, name, *args, **kwargs):
+        found = getter(name, *args, **kwargs)
+        return tf.multiply(found, 2.0, name=name.rpartition("/")[2]) if name.endswith("weights") else found
+
+    with tf.variable_scope("a", custom_getter=doubled, reuse=tf.AUTO_REUSE):
+        for _ in range(2):
+            collections = {"weights": ["w"], "biases": ["b"]}
+            layer(tf.zeros([2, 5, 7, 3]), 3, 3, variables_collections=collections, scope="layer", **more)
+    assert [value.op.type for value in graph.get_collection("w")] == ["Mul"] * len(made) * 2
+    assert names(graph.get_collection("b")) == ["a/layer/biases"]  # once, though it was made use of twice
+    assert names(tf.global_variables()) == [*(f"a/layer/{name}" for name in made), "a/layer/biases"]

@@ -25,7 +25,8 @@ def value(tensor: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("reduction", "divisor"), [("sum", 1), ("sum_over_batch_size", 3), ("weighted_mean", 6), ("weighted_sum", 1)]
+    ("reduction", "divisor"),
+    [("sum", 1), ("auto", 3), ("sum_over_batch_size", 3), ("weighted_mean", 6), ("weighted_sum", 1)],
 )
 def test_rows_are_weighted_and_reduced(reduction: str, divisor: int) -> None:
     labels = np.array([1, 0, 1])
@@ -81,7 +82,7 @@ def spec(head: Any, **more: Any) -> Any:
 @pytest.mark.parametrize(
     ("action", "message"),
     [
-        (lambda: E.BinaryClassHead(loss_reduction="none"), "Invalid loss_reduction: none. It must be one of sum, "),
+        (lambda: E.BinaryClassHead(loss_reduction="none"), "Invalid loss_reduction: none. It must be one of auto, sum, "),
         (lambda: E.BinaryClassHead(thresholds=[1.0]), r"thresholds not in \(0, 1\)"),
         (lambda: E.BinaryClassHead(label_vocabulary=["a"]), '"label_vocabulary" has 1 items, and there are 2 classes'),
         (lambda: E.BinaryClassHead(weight_column=3), "weight_column should be an instance"),

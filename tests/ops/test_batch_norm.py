@@ -283,6 +283,16 @@ def test_what_inference_needs() -> None:
         tf.nn.fused_batch_norm(X, SCALE, SCALE, is_training=False)
 
 
+def test_statistics_far_from_zero() -> None:
+    """A mean near 256 has an error of 1e-5, which must not reach the variance."""
+    x = (np.random.default_rng(3).random((11, 7, 5, 3)) + 256).astype(np.float32)
+    with tf.Session() as session:
+        _, mean, variance = session.run(tf.nn.fused_batch_norm(x, np.ones(3, np.float32), np.zeros(3, np.float32)))
+    wide = x.astype(np.float64)
+    np.testing.assert_allclose(mean, wide.mean((0, 1, 2)), rtol=1.2e-7)
+    np.testing.assert_allclose(variance, wide.var((0, 1, 2), ddof=1), rtol=1e-6)
+
+
 def test_the_statistics_of_nothing() -> None:
     with np.errstate(all="ignore"), tf.Session() as session:
         y, mean, variance = tf.nn.fused_batch_norm(tf.zeros([0, 2, 3, 5]), tf.ones([5]), tf.zeros([5]))

@@ -119,3 +119,9 @@ def test_identity_and_a_part_of_it() -> None:
         whole, part = session.run([matrix.Identity(2.0)((5, 3)), matrix.Identity(2.0)((3, 3), partition_info=Lower)])
     np.testing.assert_array_equal(whole, 2 * np.eye(5, 3))
     np.testing.assert_array_equal(part, 2 * np.eye(5, 3)[2:])
+
+
+def test_whole_numbers_have_a_least_one() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.random_uniform_initializer(maxval=10, dtype=tf.int32, seed=1)([3]))
+    assert found.dtype == np.int32 and found.tolist() == [7, 9, 3]

@@ -188,7 +188,7 @@ def test_loops_of_batch_normalisation() -> None:
     rows, grads = _floats(13, 7) + 5, _floats(7, 13).T.copy()
     centre, slope, level, factor = _floats(4, 7)
     calls: dict[str, tuple[tuple[np.ndarray, ...], tuple[np.ndarray, ...]]] = {
-        "moments": ((rows,), (centre, slope)),
+        "moments": ((rows,), (centre, slope, level)),
         "sums": ((grads, rows, centre), (slope, level)),
         "normalise": ((rows, centre, slope, level), (grads,)),
         "gradient": ((grads, rows, centre, slope, level, factor), (rows,)),

@@ -113,7 +113,7 @@ def test_a_kernel_that_breaks_its_contract_is_caught(session, define):
     graph = tf.get_default_graph()
     for how, message in [
         ("dtype", "gave float64, not float32 for output 0"),
-        ("shape", r"gave shape \(1,\), where the shape rule says \(3,\)"),
+        ("shape", r"gave shape \(1,\), where the shape rule, or set_shape, says \(3,\)"),
         ("view", "gave a view of an input for output 0"),
         ("type", "gave a float, not an array"),
     ]:

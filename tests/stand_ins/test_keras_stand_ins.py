@@ -203,3 +203,11 @@ def test_places_of_tensors_count_as_one_element():
     assert isinstance(wrapped[0], keras_tensors.ListWrapper)
     assert wrapped[1]["x"][0].as_list() == ["b", 5, 7, {}]
     assert keras_tensors.convert_inner_node_data(wrapped) == places
+
+
+def test_what_a_mode_says_can_be_read():
+    said = stand_for("tensorflow.python.keras.testing_utils")._thread_local_data
+    assert said.run_eagerly is None
+    with keras_tests.run_eagerly_scope(True):
+        assert said.run_eagerly
+    assert said.run_eagerly is None

@@ -109,6 +109,13 @@ def test_joining_waits_for_threads_that_end_by_themselves() -> None:
     assert coord.joined
 
 
+def test_threads_that_were_never_started_have_ended() -> None:
+    coordinator = tf.train.Coordinator()
+    coordinator.request_stop()
+    coordinator.join([threading.Thread(target=coordinator.request_stop)])
+    assert coordinator.joined
+
+
 def test_loopers() -> None:
     coord = tf.train.Coordinator()
     seen: list[Any] = []

@@ -94,6 +94,7 @@ def test_senseless_use_is_refused():
             optimizer.apply_gradients([])
         with pytest.raises(ValueError, match="should be called before using the hook"):
             optimizer.make_session_run_hook(True).begin()
+        assert optimizer.make_session_run_hook(True)._sync_optimizer is optimizer
         optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
         with pytest.raises(ValueError, match=r"Too few tokens to finish the first step: 0 \(given\) vs 1 \(needed\)"):
             optimizer.get_init_tokens_op(0)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfexp.contributed.variables import model_variable
-from tfexp.graph.scopes import add_to_collections, get_collection, get_default_graph
+from tfexp.graph.scopes import add_to_collection, add_to_collections, get_collection, get_default_graph
+from tfexp.ops.partitioned_variable import PartitionedVariable
 
 # What tf.layers calls a variable, and what tf.contrib.layers does.
 _NAMES = {
@@ -20,16 +21,21 @@ _NAMES = {
 def variable_getter(collections: Any = None, renames: Mapping[str, str] = _NAMES) -> Callable[..., Any]:
     """The custom getter under which layers make model variables with contrib's names.
 
-    collections: a list for all variables, or {contrib's name: list}.
+    collections: a list for all variables, or {contrib's name: list}, where `weights` are also those of either half of a
+    separable convolution. In them is what the layer computes with, which getters further out may have made of a variable.
     """
 
     def getter(next_getter: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
         scope, _, short = name.rpartition("/")
         short = renames.get(short, short)
-        own = collections.get(short) if isinstance(collections, Mapping) else collections
-        keys = [*(kwargs.pop("collections", None) or []), *(own or [])]
         whole = f"{scope}/{short}" if scope else short
-        return model_variable(whole, *args, collections=keys, custom_getter=next_getter, **kwargs)
+        made = model_variable(whole, *args, custom_getter=next_getter, **kwargs)
+        of = "weights" if short.endswith("_weights") else short
+        for collection in (collections.get(of) if isinstance(collections, Mapping) else collections) or []:
+            for part in made if isinstance(made, PartitionedVariable) else [made]:
+                if not any(part is known for known in get_collection(collection)):
+                    add_to_collection(collection, part)
+        return made
 
     return getter
 

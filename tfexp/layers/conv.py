@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.keras.layers import convolutional, convolutional_transpose
+from tfexp.keras.layers.window_args import with_defaults
 from tfexp.layers.base import Layer
 from tfexp.layers.functional import functional
 from tfexp.ops.initializers import zeros_initializer
@@ -60,10 +61,12 @@ class Conv1D(_Conv, convolutional.Conv1D):
     """Convolution of [batch, length, channels]. `tf.layers.Conv1D`."""
 
 
+@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
 class Conv2D(_Conv, convolutional.Conv2D):
     """Convolution of [batch, height, width, channels]. `tf.layers.Conv2D`."""
 
 
+@with_defaults(strides=(1, 1, 1), dilation_rate=(1, 1, 1))
 class Conv3D(_Conv, convolutional.Conv3D):
     """Convolution of [batch, depth, height, width, channels]. `tf.layers.Conv3D`."""
 
@@ -112,10 +115,12 @@ class _ConvTranspose(convolutional_transpose.ConvTranspose, Layer):
         )
 
 
+@with_defaults(strides=(1, 1))
 class Conv2DTranspose(_ConvTranspose, convolutional_transpose.Conv2DTranspose):
     """The transpose of `Conv2D`. `tf.layers.Conv2DTranspose`."""
 
 
+@with_defaults(strides=(1, 1, 1))
 class Conv3DTranspose(_ConvTranspose, convolutional_transpose.Conv3DTranspose):
     """The transpose of `Conv3D`. `tf.layers.Conv3DTranspose`."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.keras.layers import convolutional_separable
+from tfexp.keras.layers.window_args import with_defaults
 from tfexp.layers.base import Layer
 from tfexp.layers.functional import functional
 from tfexp.ops.initializers import zeros_initializer
@@ -68,6 +69,7 @@ class SeparableConv1D(_SeparableConv, convolutional_separable.SeparableConv1D):
     """Of [batch, length, channels], as that of images of height 1. `tf.layers.SeparableConv1D`."""
 
 
+@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
 class SeparableConv2D(_SeparableConv, convolutional_separable.SeparableConv2D):
     """Of [batch, height, width, channels]. `tf.layers.SeparableConv2D`."""
 

@@ -23,13 +23,14 @@ _BLOCK = 1 << 16  # elements: what a core's cache holds several of
 class Passes:
     """What is done to a block of rows; what is computed goes into the last arguments.
 
-    `moments(rows, mean, squares)`: each column's mean, and the sum of squared distances from it.
+    `moments(rows, mean, rest, squares)`: each column's mean as far as a float has it, and the sums of distances from it and
+    of their squares.
     `sums(grads, rows, centre, for_offset, for_scale)`: adds each column's sums of grads and of grads * (rows - centre).
     `normalise(rows, centre, slope, shift, out)`: (rows - centre) * slope + shift.
     `gradient(grads, rows, centre, slope, level, factor, out)`: ((rows - centre) * slope + grads - level) * factor.
     """
 
-    moments: Callable[[Array, Array, Array], None]
+    moments: Callable[[Array, Array, Array, Array], None]
     sums: Callable[[Array, Array, Array, Array, Array], None]
     normalise: Callable[[Array, Array, Array, Array, Array], None]
     gradient: Callable[[Array, Array, Array, Array, Array, Array, Array], None]
@@ -47,23 +48,27 @@ def copies_of(count: int, channels: int) -> int:
 def moments(rows: Array, copies: int, passes: Passes) -> tuple[Array, Array]:
     """The mean and the biased variance of each channel, in one pass over memory.
 
-    Each block has its own means, from which those of all blocks tell how far it is off (Chan, Golub, LeVeque 1979).
+    Each block has its own means, from which those of all blocks tell how far it is off (Chan, Golub, LeVeque 1979). Far from
+    zero a mean is a rounded one: with x = m + d, sum of (x - a)^2 is that of d^2 + (m - a) (2 d + (m - a)) for any a.
     """
     count, width = rows.shape
     step = _rows_of_block(width)
     sizes = np.diff(np.append(np.arange(0, count, step), count)).astype(rows.dtype)
-    means, squares = (np.empty((len(sizes), width), rows.dtype) for _ in range(2))
+    means, rests, squares = (np.empty((len(sizes), width), rows.dtype) for _ in range(3))
 
     def work(part: int, at: slice) -> None:
         block = at.start // step
-        passes.moments(rows[at], means[block], squares[block])
+        passes.moments(rows[at], means[block], rests[block], squares[block])
 
     _in_blocks(rows, work)
     whole = np.asarray(count * copies, rows.dtype)
     sizes = sizes.repeat(copies)[:, None]
-    means, squares = (a.reshape(len(sizes), width // copies) for a in (means, squares))
+    means, rests, squares = (a.reshape(len(sizes), width // copies) for a in (means, rests, squares))
     average = (means * sizes).sum(0) / whole
-    return average, (squares.sum(0) + (np.square(means - average) * sizes).sum(0)) / whole
+    off = means - average
+    missing = (off * sizes + rests).sum(0) / whole
+    spread = (squares + off * (2 * rests + off * sizes)).sum(0) / whole - np.square(missing)
+    return average + missing, np.maximum(spread, 0)  # what is left of nothing may have either sign
 
 
 def normalised(rows: Array, centre: Array, slope: Array, shift: Array, copies: int, passes: Passes) -> Array:
@@ -123,9 +128,10 @@ def _centred(rows: Array, centre: Array) -> Array:
     return np.subtract(rows, centre, scratch("centred", rows.shape, rows.dtype))
 
 
-def _moments(rows: Array, mean: Array, squares: Array) -> None:
+def _moments(rows: Array, mean: Array, rest: Array, squares: Array) -> None:
     np.divide(_column_sums(rows), len(rows), mean)
     centred = _centred(rows, mean)
+    rest[...] = _column_sums(centred)
     squares[...] = _column_sums(np.square(centred, centred))
 
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text
+from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
 bipartite_match_op = define_op(

@@ -9,11 +9,11 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, dims_text, expand_dims, reshape, shape, squeeze
+from tfexp.ops.array import Array, expand_dims, reshape, shape, squeeze
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_unique import unique
 from tfexp.ops.cast import cast

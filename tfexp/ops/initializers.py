@@ -111,7 +111,7 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers from [minval, maxval), integers too. Source: `tf.random_uniform_initializer`."""
 
-    def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, minval: Any = 0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
 

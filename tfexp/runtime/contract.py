@@ -42,7 +42,7 @@ def _problem(slot: Slot, value: Any) -> str | None:
     if value.dtype != base.as_numpy_dtype:
         return f"{value.dtype}, not {base.name}"
     if not slot.shape.is_compatible_with(value.shape):
-        return f"shape {value.shape}, where the shape rule says {slot.shape},"
+        return f"shape {value.shape}, where the shape rule, or set_shape, says {slot.shape},"
     return None
 
 

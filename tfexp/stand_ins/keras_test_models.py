@@ -19,7 +19,16 @@ from tfexp.keras.training.feeding import as_inputs_of
 
 MODEL_TYPES = ("functional", "subclass", "sequential")
 
-_here = threading.local()
+
+class _Here(threading.local):
+    """What the innermost blocks say in each thread; programs read it as `testing_utils._thread_local_data`."""
+
+    model_type: str | None = None
+    run_eagerly: bool | None = None
+    run_tf_function: bool | None = None
+
+
+_here = _Here()
 
 
 @contextlib.contextmanager
@@ -35,7 +44,7 @@ def with_setting(name: str, value: Any) -> Iterator[Any]:
 
 def setting(name: str) -> Any:
     """What the innermost block says; None outside of one."""
-    return getattr(_here, name, None)
+    return getattr(_here, name)
 
 
 def model_type_scope(value: str | None) -> contextlib.AbstractContextManager[str | None]:

@@ -110,7 +110,8 @@ KERAS = {
     "keras.saving.saving_utils": "tfexp.stand_ins.keras_saving",
     "keras.saving.saved_model_experimental": "tf.keras.experimental",
     "keras.testing_utils": (
-        "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test"
+        "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test "
+        "tfexp.stand_ins.keras_test_models:_thread_local_data=_here"
     ),
     "keras.utils.data_utils": (
         "tf.keras.utils tfexp.keras.utils.files tfexp.keras.utils.data tfexp.stand_ins.keras_sequences "

@@ -102,7 +102,8 @@ class Coordinator:
                 thread.join(_LOOK_AGAIN)
         deadline = time.monotonic() + stop_grace_period_secs
         for thread in waited_for:
-            thread.join(max(0.0, deadline - time.monotonic()))
+            if thread.is_alive():  # one that was never started has nothing to end
+                thread.join(max(0.0, deadline - time.monotonic()))
         stragglers = [thread.name for thread in waited_for if thread.is_alive()]
         with self._lock:
             self._joined = True

@@ -225,10 +225,10 @@ class UpdateRunner(QueueRunner):
 
 class _SyncReplicasHook(SessionRunHook):
     def __init__(self, optimizer: SyncReplicasOptimizer, is_chief: bool, num_tokens: int):
-        self._optimizer, self._is_chief, self._num_tokens = optimizer, is_chief, num_tokens
+        self._sync_optimizer, self._is_chief, self._num_tokens = optimizer, is_chief, num_tokens
 
     def begin(self) -> None:
-        optimizer = self._optimizer
+        optimizer = self._sync_optimizer
         if optimizer.chief_init_op is None:
             raise ValueError("SyncReplicasOptimizer.apply_gradient should be called before using the hook.")
         self._init_op = optimizer.chief_init_op if self._is_chief else optimizer.local_step_init_op
@@ -236,7 +236,7 @@ class _SyncReplicasHook(SessionRunHook):
         self._queue_runner = optimizer.get_chief_queue_runner() if self._is_chief else None
 
     def after_create_session(self, session: Session, coord: Coordinator) -> None:
-        ready, why = missing_values(self._optimizer.ready_for_local_init_op, session)
+        ready, why = missing_values(self._sync_optimizer.ready_for_local_init_op, session)
         if not ready:
             raise RuntimeError(
                 "Init operations did not make model ready for SyncReplicasOptimizer local_init. Init op: "

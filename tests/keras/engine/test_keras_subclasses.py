@@ -232,3 +232,22 @@ def test_an_eager_subclass_knows_its_ends_once_it_has_seen_data() -> None:
         model.compile("sgd", "mse")
         model.fit(x, y, verbose=0)
         assert all(model.saw) and tf.is_tensor(model.predict_on_batch(x))
+
+
+def test_a_subclass_knows_its_ends_by_tensors_too() -> None:
+    class Seeing(Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = L.Dense(1)
+
+        def call(self, inputs: Any) -> Any:
+            self.seen = inputs
+            return self.dense(inputs)
+
+    model = Seeing()
+    model.compile("sgd", "mse")
+    assert not hasattr(model, "input_names")
+    assert not hasattr(model, "output_names")
+    model.fit(tf.constant(np.ones((2, 3))), tf.constant(np.ones((2, 1))), steps_per_epoch=1, verbose=0)
+    assert (model.input_names, model.output_names) == (["input_1"], ["output_1"])
+    assert model.seen.dtype == tf.float32  # Keras's float type

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from pathlib import Path
@@ -231,3 +232,30 @@ def test_tf_layers_are_keras_layers(session):
         y, z = session.run(model.outputs, {x: wave((2, 7, 5, 3), 0.9)})
         np.testing.assert_array_equal(y, z)
     assert isinstance(tf.layers.MaxPooling1D(2, 2), layers.MaxPooling1D)
+
+
+@pytest.mark.parametrize(
+    ("layer", "defaults"),
+    [
+        (tf.keras.layers.Conv1D, {"strides": 1, "data_format": "channels_last"}),
+        (tf.keras.layers.Conv2D, {"strides": (1, 1), "dilation_rate": (1, 1), "data_format": None}),
+        (tf.keras.layers.Conv3DTranspose, {"strides": (1, 1, 1)}),
+        (tf.keras.layers.LocallyConnected2D, {"strides": (1, 1)}),
+        (tf.keras.layers.AveragePooling3D, {"pool_size": (2, 2, 2), "strides": None}),
+        (tf.keras.layers.Cropping2D, {"cropping": ((0, 0), (0, 0))}),
+        (tf.layers.SeparableConv2D, {"strides": (1, 1), "data_format": "channels_last"}),
+        (tf.layers.conv2d, {"strides": (1, 1), "dilation_rate": (1, 1), "use_bias": True}),
+    ],
+)
+def test_defaults_are_one_for_each_dimension(layer, defaults):
+    found = inspect.signature(layer).parameters
+    assert {name: found[name].default for name in defaults} == defaults
+
+
+def test_a_subclass_keeps_its_own_defaults():
+    class Wide(tf.keras.layers.Conv2D):
+        def __init__(self, filters, strides=3):
+            super().__init__(filters, 2, strides)
+
+    assert Wide(5).strides == (3, 3)
+    assert tf.keras.layers.Conv2D(5, 2).dilation_rate == (1, 1)

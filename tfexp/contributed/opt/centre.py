@@ -82,7 +82,7 @@ def step_and_meet(
     """
     before = {v.name for v in global_variables()}
     step = optimizer.apply_gradients(pairs)
-    _make_slots_local(before)
+    make_slots_local(before)
     with control_dependencies([step]):
         counted = assign_add(local_step, 1, name="local_step_update")
     with control_dependencies([counted]):
@@ -90,7 +90,7 @@ def step_and_meet(
         return cond(is_over, meet, no_op, name=name).op  # type: ignore[no-any-return]
 
 
-def _make_slots_local(before: set[str]) -> None:
+def make_slots_local(before: set[str]) -> None:
     """Global variables that are not among these names, an optimizer's slots, become the worker's."""
     everyones = get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
     for slot in [v for v in everyones if v.name not in before]:

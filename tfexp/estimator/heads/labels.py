@@ -24,7 +24,11 @@ from tfexp.ops.sparse_values import sparse_to_indicator
 from tfexp.ops.strings import as_string
 
 # The names that TensorFlow 2 has for some of the reductions.
-_SHORTER = {"sum": Reduction.SUM, "sum_over_batch_size": Reduction.SUM_OVER_BATCH_SIZE}
+_SHORTER = {
+    "auto": Reduction.SUM_OVER_BATCH_SIZE,
+    "sum": Reduction.SUM,
+    "sum_over_batch_size": Reduction.SUM_OVER_BATCH_SIZE,
+}
 
 
 def loss_reduction(given: str) -> str:

@@ -42,6 +42,9 @@ class Network(Layer):
     _kept_layers = frozenset({"_layers", "_input_layers", "_output_layers", "_output_coordinates"})
     _is_graph_network: bool  # made of inputs and outputs
     _map: LayerMap
+    # These are no attributes before inputs and outputs are known, for which programs ask `hasattr`.
+    input_names: list[str]
+    output_names: list[str]
     _built_shape: Any = None
     _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
 
@@ -66,9 +69,7 @@ class Network(Layer):
         self._casts_inputs = follows_floatx()  # of a mixed policy its layers do, each as its own says
         self.inputs: Any = []
         self.outputs: Any = []
-        self.input_names: list[str] = []
         self._takes_named_inputs = False
-        self.output_names: list[str] = []
         self.supports_masking = False
 
     def _init_subclassed_network(self, name: str | None = None, dynamic: bool = False, **kwargs: Any) -> None:

@@ -17,6 +17,7 @@ from tfexp.keras.layers.window_args import (
     normalized,
     spatial_axes,
     window_count,
+    with_defaults,
 )
 from tfexp.ops.array_pad import pad
 from tfexp.ops.nn_bias import bias_add
@@ -184,6 +185,7 @@ class Conv(Layer):
         }
 
 
+@with_defaults(data_format="channels_last")
 class Conv1D(Conv):
     """Convolution of [batch, length, channels]; `causal` padding besides. `tf.keras.layers.Conv1D`."""
 
@@ -192,12 +194,14 @@ class Conv1D(Conv):
     usual_format = "channels_last"
 
 
+@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
 class Conv2D(Conv):
     """Convolution of [batch, height, width, channels]. `tf.keras.layers.Conv2D`."""
 
     rank = 2
 
 
+@with_defaults(strides=(1, 1, 1), dilation_rate=(1, 1, 1))
 class Conv3D(Conv):
     """Convolution of [batch, depth, height, width, channels]. `tf.keras.layers.Conv3D`."""
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import constraints, initializers, regularizers
 from tfexp.keras.layers.convolutional import Conv
+from tfexp.keras.layers.window_args import with_defaults
 from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.nn_conv import depthwise_conv2d, separable_conv2d
 
@@ -114,6 +115,7 @@ class SeparableConv(_DepthwiseConv):
         }
 
 
+@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
 class SeparableConv2D(SeparableConv):
     """Of [batch, height, width, channels]. `tf.keras.layers.SeparableConv2D`."""
 
@@ -168,7 +170,7 @@ class DepthwiseConv2D(_DepthwiseConv):
     def __init__(
         self,
         kernel_size: Any,
-        strides: Any = 1,
+        strides: Any = (1, 1),
         padding: str = "valid",
         depth_multiplier: int = 1,
         data_format: str | None = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.graph.tensor import Tensor
 from tfexp.keras.layers.convolutional import Conv
-from tfexp.keras.layers.window_args import arranged, normalized, spatial_axes, transposed_length
+from tfexp.keras.layers.window_args import arranged, normalized, spatial_axes, transposed_length, with_defaults
 from tfexp.ops.array import shape
 from tfexp.ops.array_join import stack
 from tfexp.ops.nn_conv_transpose import conv2d_transpose, conv3d_transpose
@@ -105,6 +105,7 @@ class ConvTranspose(Conv):
         return {**super().get_config(), "output_padding": self.output_padding}
 
 
+@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
 class Conv2DTranspose(ConvTranspose):
     """The transpose of `Conv2D`. `tf.keras.layers.Conv2DTranspose`."""
 
@@ -122,7 +123,7 @@ class Conv3DTranspose(ConvTranspose):
         self,
         filters: int,
         kernel_size: Any,
-        strides: Any = 1,
+        strides: Any = (1, 1, 1),
         padding: str = "valid",
         output_padding: Any = None,
         data_format: str | None = None,

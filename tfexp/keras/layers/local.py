@@ -14,7 +14,7 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.keras import activations, backend, constraints, initializers, regularizers
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
-from tfexp.keras.layers.window_args import arranged, checked_data_format, normalized, window_count
+from tfexp.keras.layers.window_args import arranged, checked_data_format, normalized, window_count, with_defaults
 from tfexp.ops.array import expand_dims, reshape
 from tfexp.ops.array_order import transpose
 from tfexp.ops.matmul import matmul
@@ -212,6 +212,7 @@ class LocallyConnected1D(_LocallyConnected):
     rank = 1
 
 
+@with_defaults(strides=(1, 1))
 class LocallyConnected2D(_LocallyConnected):
     """Of [batch, height, width, channels]. `tf.keras.layers.LocallyConnected2D`."""
 

@@ -17,6 +17,7 @@ from tfexp.keras.layers.window_args import (
     normalized,
     spatial_axes,
     window_count,
+    with_defaults,
 )
 from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.array_order import transpose
@@ -71,6 +72,7 @@ class Pooling(Layer):
         }
 
 
+@with_defaults(data_format="channels_last")
 class _Pooling1D(Pooling):
     """Pooling over a dimension, as that of images of width 1."""
 
@@ -83,6 +85,7 @@ class _Pooling1D(Pooling):
         return squeeze(pooled, axis)
 
 
+@with_defaults(pool_size=(2, 2))
 class _Pooling2D(Pooling):
     rank = 2
 
@@ -96,6 +99,7 @@ class _Pooling2D(Pooling):
         )
 
 
+@with_defaults(pool_size=(2, 2, 2))
 class _Pooling3D(Pooling):
     rank = 3
 

@@ -10,7 +10,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
-from tfexp.keras.layers.window_args import checked_data_format, spatial_axes
+from tfexp.keras.layers.window_args import checked_data_format, spatial_axes, with_defaults
 from tfexp.ops.array import reshape
 from tfexp.ops.cast import cast
 from tfexp.ops.reduce import reduce_max, reduce_mean, reduce_sum
@@ -39,6 +39,7 @@ class _GlobalPooling(Layer):
         return {**super().get_config(), "data_format": self.data_format}
 
 
+@with_defaults(data_format="channels_last")
 class GlobalMaxPooling1D(_GlobalPooling):
     """The largest of each channel of [batch, length, channels]. `tf.keras.layers.GlobalMaxPool1D`."""
 

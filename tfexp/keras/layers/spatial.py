@@ -8,7 +8,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
-from tfexp.keras.layers.window_args import arranged, checked_data_format, margins, normalized, spatial_axes
+from tfexp.keras.layers.window_args import arranged, checked_data_format, margins, normalized, spatial_axes, with_defaults
 from tfexp.ops.array_pad import pad
 
 
@@ -81,7 +81,7 @@ class UpSampling2D(_UpSampling):
 
     rank = 2
 
-    def __init__(self, size: Any = 2, data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any):
+    def __init__(self, size: Any = (2, 2), data_format: str | None = None, interpolation: str = "nearest", **kwargs: Any):
         super().__init__(size, data_format, **kwargs)
         if interpolation not in ("nearest", "bilinear"):
             raise ValueError('`interpolation` argument should be one of `"nearest"` or `"bilinear"`.')
@@ -95,6 +95,7 @@ class UpSampling2D(_UpSampling):
         return {**super().get_config(), "interpolation": self.interpolation}
 
 
+@with_defaults(size=(2, 2, 2))
 class UpSampling3D(_UpSampling):
     """Each element of [batch, depth, height, width, channels] `size` times. `tf.keras.layers.UpSampling3D`."""
 
@@ -137,12 +138,14 @@ class ZeroPadding1D(_ZeroPadding):
         return (self.padding,)
 
 
+@with_defaults(padding=(1, 1))
 class ZeroPadding2D(_ZeroPadding):
     """Zeros around [batch, height, width, channels]. `tf.keras.layers.ZeroPadding2D`."""
 
     rank = 2
 
 
+@with_defaults(padding=(1, 1, 1))
 class ZeroPadding3D(_ZeroPadding):
     """Zeros around [batch, depth, height, width, channels]. `tf.keras.layers.ZeroPadding3D`."""
 
@@ -187,6 +190,7 @@ class Cropping1D(_Cropping):
         return (self.cropping,)
 
 
+@with_defaults(cropping=((0, 0), (0, 0)))
 class Cropping2D(_Cropping):
     """Without the edges of [batch, height, width, channels]. `tf.keras.layers.Cropping2D`."""
 
@@ -198,5 +202,5 @@ class Cropping3D(_Cropping):
 
     rank = 3
 
-    def __init__(self, cropping: Any = 1, data_format: str | None = None, **kwargs: Any):
+    def __init__(self, cropping: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None, **kwargs: Any):
         super().__init__(cropping, data_format, **kwargs)

@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from typing import Any
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tfexp.keras import backend
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def with_defaults(**defaults: Any) -> Callable[[_Class], _Class]:
+    """Decorates a class: the `__init__` that it inherits has these defaults.
+
+    What is written once for each number of dimensions has one number, where TensorFlow's signatures have one for each.
+    """
+
+    def decorate(cls: _Class) -> _Class:
+        inherited: Any = cls.__init__  # type: ignore[misc]
+        given = [p for p in inspect.signature(inherited).parameters.values() if p.default is not p.empty]
+        values = tuple(defaults.get(parameter.name, parameter.default) for parameter in given)
+        code, names = inherited.__code__, inherited.__globals__
+        own = types.FunctionType(code, names, inherited.__name__, values, inherited.__closure__)
+        own.__qualname__, own.__annotations__ = inherited.__qualname__, inherited.__annotations__
+        cls.__init__ = own  # type: ignore[misc]
+        return cls
+
+    return decorate
 
 
 def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:

@@ -170,7 +170,7 @@ def as_inputs_of(model: Any, placeholders: list[Any], names: list[str] | None = 
 def _placeholder_like(value: Any, name: str) -> Any:
     """A placeholder for batches of such examples, or of a TensorSpec. Numbers alone become columns."""
     if is_tensor(value) or isinstance(value, TensorSpec):
-        return backend.placeholder(shape=(None, *value.shape.as_list()[1:]), dtype=value.dtype.base_dtype.name, name=name)
+        return backend.placeholder(shape=(None, *value.shape.as_list()[1:]), dtype=_dtype_of(value).name, name=name)
     array = in_order([value], [name], "input")[0]
     return backend.placeholder(shape=(None, *array.shape[1:]), dtype=_dtype_of(array).name, name=name)
 

@@ -159,7 +159,7 @@ def norm_passes(name: str) -> tuple[Callable[..., None], ...]:
     rows, vector, changed = _read("float32", 2), _read("float32", 1), _written("float32", 1)
     out = _written("float32", 2)
     return (
-        compiled_function(name, norm_loops.moments, (rows, changed, changed)),
+        compiled_function(name, norm_loops.moments, (rows, changed, changed, changed)),
         compiled_function(name, norm_loops.sums, (rows, rows, vector, changed, changed)),
         compiled_function(name, norm_loops.normalise, (rows, vector, vector, vector, out)),
         compiled_function(name, norm_loops.gradient, (rows, rows, vector, vector, vector, vector, out)),

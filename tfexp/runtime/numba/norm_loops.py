@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 
-def moments(rows: Any, mean: Any, squares: Any) -> None:
+def moments(rows: Any, mean: Any, rest: Any, squares: Any) -> None:
     for z in range(rows.shape[1]):
         mean[z] = 0
+        rest[z] = 0
         squares[z] = 0
     for i in range(rows.shape[0]):
         for z in range(rows.shape[1]):
@@ -20,6 +21,7 @@ def moments(rows: Any, mean: Any, squares: Any) -> None:
     for i in range(rows.shape[0]):
         for z in range(rows.shape[1]):
             distance = rows[i, z] - mean[z]
+            rest[z] += distance
             squares[z] += distance * distance
 
 
