@@ -223,3 +223,11 @@ def test_nan_in_unsorted_segments(function, is_further) -> None:
     assert np.isnan(wanted).any() and not np.isnan(wanted).all()
     with tf.Session() as session:
         np.testing.assert_array_equal(session.run(found), wanted)
+
+
+def test_empty_segments_of_bfloat16_have_its_limits() -> None:
+    data = tf.constant([2.5, 1.0], tf.bfloat16)
+    with tf.Session() as session:
+        most, least = session.run([tf.unsorted_segment_max(data, [1, 1], 2), tf.unsorted_segment_min(data, [1, 1], 2)])
+    np.testing.assert_array_equal(most, [tf.bfloat16.min, 2.5])
+    np.testing.assert_array_equal(least, [tf.bfloat16.max, 1.0])

@@ -51,7 +51,7 @@ def _accumulated(
 
 def _checked_axis(axis: Any, rank: int, name: str) -> int:
     if np.ndim(axis):
-        raise InvalidArgumentError(None, None, f"{name}: axis must be a scalar, not {dims_text(np.shape(axis))}")
+        raise InvalidArgumentError(None, None, f"ScanOp: axis must be a scalar, not {dims_text(np.shape(axis))}")
     position = int(axis)
     if not -rank <= position < rank:
         raise InvalidArgumentError(

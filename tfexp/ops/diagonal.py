@@ -272,6 +272,9 @@ def _(input: InputShape, diagonal: InputShape, k: InputShape) -> TensorShape:
     if dims is not None and k.value is not None:
         low, high = _band(k.value)
         with_rank(diagonal, len(dims) - 1 if low == high else len(dims))
+        rows, columns = dims[-2:]
+        if low == high and rows is not None and columns is not None:
+            merged(diagonal, TensorShape([*dims[:-2], min(rows + min(low, 0), columns - max(low, 0))]))
     return input
 
 
@@ -383,6 +386,8 @@ def _(input: InputShape, num_lower: InputShape, num_upper: InputShape) -> Tensor
 
 @matrix_band_part_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, num_lower: Any, num_upper: Any) -> np.ndarray:
+    if input.ndim < 2:
+        raise InvalidArgumentError(None, None, f"input must be at least 2-dim, received shape: {list(input.shape)}")
     rows, columns = input.shape[-2:]
     for name, number, limit, what in (("num_lower", num_lower, rows, "rows"), ("num_upper", num_upper, columns, "columns")):
         require_scalar(name, number)

@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
+from tfexp.ops import array, array_fill, array_join, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
 from tfexp.ops.array_order import transpose
 
 
@@ -77,12 +78,16 @@ def _listed(axis: Any) -> Any:
 
 
 def _largest_singular_value(tensor: Tensor, axis: tuple[int, int], keepdims: bool) -> Tensor:
-    rank = tensor.shape.ndims
+    rank, order, back = tensor.shape.ndims, None, None
     if rank is None:
-        raise ValueError("norm: the 2-norm of matrices needs a static rank")
-    pair = [a % rank for a in axis]
-    order = [i for i in range(rank) if i not in pair] + pair
+        rank = array.rank(tensor)
+        pair = get_op("FloorMod")(convert_to_tensor(axis, dtype=dtypes.int32), rank)
+        rest, _ = get_op("ListDiff")(array_fill.range(rank), pair)
+        order = array_join.concat([rest, pair], 0)
+        back = get_op("InvertPermutation")(order)
+    else:
+        known = [a % rank for a in axis]
+        order = [i for i in range(rank) if i not in known] + known
+        back = np.argsort(order).tolist()
     values = reduce.reduce_max(linalg.svd(transpose(tensor, order), compute_uv=False), [-1], keepdims=True)
-    kept = array.expand_dims(values, -1)
-    back = np.argsort(order).tolist()
-    return transpose(kept, back)
+    return transpose(array.expand_dims(values, -1), back)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dtypes import as_dtype
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -183,11 +184,11 @@ def _extremes_after_nan(ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, coun
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
+    return as_dtype(dtype).min
 
 
 def _highest(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max
+    return as_dtype(dtype).max
 
 
 for _op, _ufunc, _neutral in (
