@@ -293,3 +293,10 @@ def test_functions_of_each_element_are_those_of_the_values() -> None:
     assert isinstance(tf.sqrt(x=sparse), tf.SparseTensor)
     with pytest.raises(TypeError, match="SparseTensor"):
         tf.exp(sparse)
+
+
+@pytest.mark.parametrize("axis", [-3, 2])
+def test_axes_of_reductions_are_checked_by_the_run(axis: int) -> None:
+    total = tf.sparse_reduce_sum(tf.SparseTensor([[0, 1]], [1.0], [2, 2]), axis)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=f"Invalid reduction dimension {axis}"):
+        session.run(total)
