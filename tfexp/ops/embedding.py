@@ -106,6 +106,6 @@ def _clipped(rows: Any, ids: Any, max_norm: float | None) -> Tensor:
     if max_norm is None:
         result: Tensor = rows
         return result
-    first, end = (rank(x) if x.get_shape().ndims is None else x.get_shape().ndims for x in (ids, rows))
-    known = isinstance(first, int) and isinstance(end, int)
-    return clip_by_norm(rows, max_norm, axes=list(range(first, end)) if known else range_(first, end))
+    ends: list[Any] = [rank(x) if x.get_shape().ndims is None else x.get_shape().ndims for x in (ids, rows)]
+    known = all(isinstance(end, int) for end in ends)
+    return clip_by_norm(rows, max_norm, axes=list(range(*ends)) if known else range_(*ends))

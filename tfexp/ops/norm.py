@@ -48,7 +48,7 @@ def norm(
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):
             if is_matrix and ord in (2, 2.0):
-                result = _largest_singular_value(tensor, axis, keepdims)
+                result = _largest_singular_value(tensor, axis)
             else:
                 squares = tensor * complex_numbers.conj(tensor)
                 result = elementwise_unary.sqrt(reduce.reduce_sum(squares, _listed(axis), keepdims=True))
@@ -77,12 +77,14 @@ def _listed(axis: Any) -> Any:
     return [axis] if isinstance(axis, (int, np.integer)) else axis
 
 
-def _largest_singular_value(tensor: Tensor, axis: tuple[int, int], keepdims: bool) -> Tensor:
-    rank, order, back = tensor.shape.ndims, None, None
+def _largest_singular_value(tensor: Tensor, axis: tuple[int, int]) -> Tensor:
+    rank = tensor.shape.ndims
+    order: Any
+    back: Any
     if rank is None:
-        rank = array.rank(tensor)
-        pair = get_op("FloorMod")(convert_to_tensor(axis, dtype=dtypes.int32), rank)
-        rest, _ = get_op("ListDiff")(array_fill.range(rank), pair)
+        count = array.rank(tensor)
+        pair = get_op("FloorMod")(convert_to_tensor(axis, dtype=dtypes.int32), count)
+        rest, _ = get_op("ListDiff")(array_fill.range(count), pair)
         order = array_join.concat([rest, pair], 0)
         back = get_op("InvertPermutation")(order)
     else:

@@ -241,7 +241,7 @@ def _lengthened(diagonal: Tensor, main: Tensor, behind: bool) -> Tensor:
         return diagonal
     if length != full - 1:
         raise ValueError(f"Expected {full - 1} or {full} elements beside a diagonal of {full}, got {length}")
-    return array_pad.pad(diagonal, [[0, 0]] * (diagonal.shape.rank - 1) + [[0, 1] if behind else [1, 0]])
+    return array_pad.pad(diagonal, [[0, 0]] * (len(diagonal.shape.as_list()) - 1) + [[0, 1] if behind else [1, 0]])
 
 
 def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:
