@@ -1,8 +1,6 @@
 """Projective transforms of images, pixel by pixel. TensorFlow's pixels: golden/programs/image_transforms.py."""
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -131,14 +129,3 @@ def test_transforms_as_matrices():
             flat_transforms_to_matrices(tf.zeros([1, 1, 8]))
         with pytest.raises(ValueError, match="Matrices should be 2D or 3D"):
             matrices_to_flat_transforms(tf.zeros([9]))
-
-
-@pytest.mark.parametrize(
-    "function", [tf.image.flip_left_right, tf.image.random_flip_up_down, tf.image.rot90, tf.image.transpose_image]
-)
-def test_what_has_an_unknown_rank_is_an_image(function: Callable[[Any], tf.Tensor]) -> None:
-    image = tf.placeholder(tf.float32)
-    result = function(image)
-    assert result.shape.as_list() == [None, None, None]
-    with tf.Session() as session:
-        assert session.run(result, {image: np.ones((2, 3, 5), np.float32)}).size == 30

@@ -272,9 +272,6 @@ def _(input: InputShape, diagonal: InputShape, k: InputShape) -> TensorShape:
     if dims is not None and k.value is not None:
         low, high = _band(k.value)
         with_rank(diagonal, len(dims) - 1 if low == high else len(dims))
-        rows, columns = dims[-2:]
-        if low == high and rows is not None and columns is not None:
-            merged(diagonal, TensorShape([*dims[:-2], min(rows + min(low, 0), columns - max(low, 0))]))
     return input
 
 

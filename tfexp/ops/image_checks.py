@@ -34,7 +34,7 @@ def checks_of_rank(image: Tensor, require_static: bool = True) -> list[Any]:
     if inner is not None and inner.is_fully_defined():
         return []
     return [
-        assert_positive(shape(image)[-3:], ["all dims of 'image.shape' must be > 0."]),
+        assert_positive(shape(image)[-3:], ["inner 3 dims of 'image.shape' must be > 0."]),
         assert_greater_equal(rank(image), 3, message="'image' must be at least three-dimensional."),
     ]
 

@@ -7,11 +7,12 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
+from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import reshape, shape
+from tfexp.ops.array import rank, reshape, shape
 from tfexp.ops.array_order import reverse, transpose
 from tfexp.ops.case import case
 from tfexp.ops.cast import cast
@@ -32,15 +33,20 @@ def flip_up_down(image: Any) -> Tensor:
 
 
 def _by_rank(image: Tensor, single: Callable[[], Any], batch: Callable[[], Any]) -> Any:
-    """What the function for an image, or for a batch of them, makes. What has an unknown rank is an image, as in 1.15."""
+    """What the function for an image, or for a batch of them, makes; both in the graph where the rank is not known."""
     ndims = image.shape.ndims
-    if ndims not in (None, 3, 4):
+    if ndims is None:
+        return cond(get_op("Equal")(rank(image), 3), single, batch)
+    if ndims not in (3, 4):
         raise ValueError(f"'image' (shape {image.shape})must have either 3 or 4 dimensions.")
-    return batch() if ndims == 4 else single()
+    return single() if ndims == 3 else batch()
 
 
 def _unknown_as_image(image: Tensor, result: Tensor) -> Tensor:
-    result.set_shape([None, None, None] if image.shape.ndims is None else image.shape)
+    if image.shape == TensorShape(None):
+        result.set_shape([None, None, None]) if result.shape.ndims == 3 else None
+    else:
+        result.set_shape(image.shape)
     return result
 
 
@@ -85,8 +91,16 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
         k = convert_to_tensor(k, dtype=dtypes.int32, name="k")
         k.shape.assert_has_rank(0)
         turns = get_op("FloorMod")(k, 4, name="mod")
-        result: Tensor = _by_rank(image, lambda: _turned(image, turns, 0, scope), lambda: _turned(image, turns, 1, scope))
-        return result
+        return _unknown_if_turned(
+            image, _by_rank(image, lambda: _turned(image, turns, 0, scope), lambda: _turned(image, turns, 1, scope))
+        )
+
+
+def _unknown_if_turned(image: Tensor, result: Tensor) -> Tensor:
+    if image.shape.ndims is not None:
+        dims = image.shape.as_list()
+        result.set_shape([*dims[:-3], None, None, dims[-1]])
+    return result
 
 
 def _turned(image: Tensor, turns: Tensor, first: int, scope: str) -> Tensor:
