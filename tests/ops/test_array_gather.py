@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -77,7 +79,12 @@ CASES = [
             Error(
                 [I([[1], [7]]), (2, 3), I([5, 3])], InvalidArgumentError, "indices[1] = [7] does not index into shape [5,3]"
             ),
-            Error([I([[1], [2]]), (2, 3), I([5, 7])], ValueError, "must match dimensions [1,2) of updates", constants=True),
+            Error(
+                [I([[1], [2]]), (2, 3), I([5, 7])],
+                ValueError,
+                "The inner 1 dimensions of output.shape=[5,7] must match",
+                constants=True,
+            ),
             Error([I([[1], [2]]), (2, 3), I([5, 7])], InvalidArgumentError, "Must have updates.shape = indices.shape[:-1]"),
         ],
     ),
@@ -144,3 +151,22 @@ def test_strings_that_are_scattered_to_one_place_are_joined() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         result = session.run(tf.scatter_nd([[1], [3], [1]], ["a", "b", "c"], [5]))
     assert result.tolist() == [b"", b"ac", b"", b"b", b""]
+
+
+def test_nothing_is_scattered_into_an_empty_shape() -> None:
+    indices, updates = np.zeros((2, 2, 2), np.int32), np.zeros((2, 2, 2), np.int32)
+    with pytest.raises(ValueError, match="Indices and updates specified for empty output shape"):
+        tf.scatter_nd(indices, updates, [0, 3, 2])
+    fed = [tf.placeholder(tf.int32) for _ in range(3)]
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Indices and updates specified for empty output"):
+            session.run(tf.scatter_nd(*fed), dict(zip(fed, (indices, updates, [0, 3, 2]), strict=True)))
+        assert session.run(tf.scatter_nd(np.zeros(0, np.int32), np.zeros(0), np.zeros(1, np.int32))).size == 0
+
+
+@pytest.mark.parametrize("scatter", [tf.scatter_nd, lambda i, u, s: tf.scatter_nd_add(tf.Variable(tf.zeros(s)), i, u)])
+def test_updates_of_other_shapes_are_refused_in_the_words_of_1_15(scatter: Callable[..., tf.Tensor]) -> None:
+    with pytest.raises(ValueError, match=r"The outer \d+ dimensions of indices\.shape="):
+        scatter(np.zeros((3, 2, 2), np.int32), np.zeros((2, 2, 2), np.float32), [2, 2, 2])
+    with pytest.raises(ValueError, match=r"The inner \d+ dimensions of (input|output)\.shape="):
+        scatter(np.zeros((2, 2, 1), np.int32), np.zeros((2, 2), np.float32), [2, 2, 2])

@@ -191,3 +191,14 @@ def test_nothing_equals_nan_and_the_first_zero_counts(axis: list[int] | None) ->
     np.testing.assert_array_equal(y, [np.nan, 1, np.nan, 0])
     assert np.signbit(y[3])
     assert (idx.tolist(), count.tolist()) == ([0, 1, 2, 3, 3, 1], [1, 2, 1, 2])
+
+
+def test_roll_wants_as_many_shifts_as_axes() -> None:
+    with pytest.raises(ValueError, match="both shapes must be equal"):
+        tf.roll([[1, 2], [3, 4]], [1], [0, 1])
+    axis = tf.placeholder(tf.int32)
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match="axis must be a scalar or a 1-D vector"),
+    ):
+        session.run(tf.roll([[1, 2], [3, 4]], 1, axis), {axis: [[0, 1]]})

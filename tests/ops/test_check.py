@@ -188,3 +188,10 @@ def test_ranks_that_are_no_scalars_and_kinds_of_values() -> None:
             tf.assert_proper_iterable(sparse)
         with pytest.raises(TypeError, match="Expected x to be numeric"):
             tf.is_non_decreasing(tf.constant(["a", "b"]))
+
+
+def test_texts_of_a_failed_assertion_are_escaped() -> None:
+    node = tf.Assert(False, [tf.constant("it's \n \u00e9")])
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(node)
+    assert r"assertion failed: [it\'s \n \303\251]" in str(caught.value)

@@ -173,3 +173,21 @@ def test_blank_where_one_likes(sparse_labels: bool) -> None:
         np.testing.assert_allclose(*session.run([found, wanted]), rtol=1e-9)
         with pytest.raises(ValueError, match="`blank_index` must be provided"):
             tf.nn.ctc_loss_v2(tf.SparseTensor(INDICES, VALUES, [3, 3]), shifted, None, LENGTHS)
+
+
+def test_decoders_know_the_batch_by_the_lengths() -> None:
+    logits = tf.placeholder(tf.float32)
+    assert tf.nn.ctc_greedy_decoder(logits, [5, 4])[1].shape.as_list() == [2, 1]
+    assert tf.nn.ctc_beam_search_decoder(logits, [5, 4], beam_width=3, top_paths=2)[1].shape.as_list() == [2, 2]
+
+
+@pytest.mark.parametrize("blank_index", [0, -1])
+def test_dense_loss_of_unknown_shapes(blank_index: int) -> None:
+    values = np.random.default_rng(3).normal(size=(5, 2, 3)).astype(np.float32)
+    labels = [[1, 2], [1, 0]] if blank_index == 0 else [[0, 1], [1, 0]]
+    logits, given = tf.placeholder(tf.float32), tf.placeholder(tf.int32)
+    known = tf.nn.ctc_loss_v2(labels, values, [2, 1], [5, 4], blank_index=blank_index)
+    unknown = tf.nn.ctc_loss_v2(given, logits, [2, 1], [5, 4], blank_index=blank_index)
+    with tf.Session() as session:
+        wanted, found = session.run([known, unknown], {logits: values, given: labels})
+    np.testing.assert_allclose(found, wanted, rtol=1e-5)

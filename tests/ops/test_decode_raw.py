@@ -148,7 +148,7 @@ CASES = [
         {"out_type": tf.string},
         static_shape=[None],
         errors=[
-            Error([text("abc")], Bad, "Could not parse `serialized` as TensorProto, base64: YWJj"),
+            Error([text("abc")], Bad, "Could not parse `serialized` as TensorProto: 'abc'"),
             Error([texts("x")], Bad, "Expected `serialized` to be a scalar, got shape: [1]"),
             Error(
                 [np.array(b'\x08\x01\x12\x00"\x04\x00\x00 @', object)],

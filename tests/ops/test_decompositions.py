@@ -124,3 +124,27 @@ def test_public_forms() -> None:
             tf.einsum("ij->jiij", x)
         with pytest.raises(ValueError, match="'ord' must be a supported vector norm"):
             tf.norm(x, ord=-1)
+
+
+def test_singular_values_of_complex_matrices_have_a_gradient() -> None:
+    random = np.random.default_rng(2)
+    value = random.normal(size=(3, 2)) + 1j * random.normal(size=(3, 2))
+    matrix = tf.placeholder(tf.complex128, [3, 2])
+    (gradient,) = tf.gradients(tf.svd(matrix, compute_uv=False), matrix)
+    step = random.normal(size=(3, 2)) + 1j * random.normal(size=(3, 2))
+
+    def total(x: np.ndarray) -> float:
+        return float(np.linalg.svd(x, compute_uv=False).sum())
+
+    with tf.Session() as session:
+        found = session.run(gradient, {matrix: value})
+    change = (total(value + 1e-6 * step) - total(value - 1e-6 * step)) / 2e-6
+    np.testing.assert_allclose(np.real(np.vdot(found, step)), change, rtol=1e-6)
+
+
+def test_second_gradients_of_singular_vectors_are_finite_in_float32() -> None:
+    matrix = tf.constant(np.random.default_rng(2).normal(size=(4, 3)), tf.float32)
+    (first,) = tf.gradients([tf.abs(part) for part in tf.svd(matrix)], matrix)
+    (second,) = tf.gradients(tf.square(first), matrix)
+    with tf.Session() as session:
+        assert np.isfinite(session.run(second)).all()

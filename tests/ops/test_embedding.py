@@ -47,3 +47,15 @@ def test_misuse() -> None:
             tf.nn.embedding_lookup([], IDS)
         with pytest.raises(ValueError, match="Unrecognized partition strategy: x"):
             tf.nn.embedding_lookup([TABLE, TABLE], IDS, partition_strategy="x")
+
+
+def test_rows_of_tables_and_ids_of_unknown_shapes_are_clipped_each_for_itself() -> None:
+    table = np.array([[3.0, 4.0], [0.3, 0.4], [0.0, 5.0]], np.float32)
+    wanted = np.array([[[0.6, 0.8], [0.3, 0.4]], [[0.0, 1.0], [0.6, 0.8]]])
+    ids = [[0, 1], [2, 0]]
+    given_table, given_ids = tf.placeholder(tf.float32), tf.placeholder(tf.int32)
+    whole = tf.nn.embedding_lookup(given_table, given_ids, max_norm=1.0)
+    parts = tf.nn.embedding_lookup([given_table, given_table], given_ids * 2, max_norm=1.0)
+    with tf.Session() as session:
+        for found in session.run([whole, parts], {given_table: table, given_ids: ids}):
+            np.testing.assert_allclose(found, wanted, rtol=1e-5)

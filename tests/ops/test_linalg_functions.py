@@ -226,3 +226,38 @@ def test_products_said_to_be_sparse_keep_bfloat16() -> None:
     half = tf.cast([[1.0, 2.0]], tf.bfloat16)
     assert tf.matmul(half, half, transpose_b=True, a_is_sparse=True).dtype == tf.bfloat16
     assert tf.matmul(half, tf.constant([[1.0], [2.0]]), a_is_sparse=True).dtype == tf.float32
+
+
+@pytest.mark.parametrize("axes", [1, [[1], [0]], [[-1], [0]]])
+def test_tensordot_of_unknown_ranks_and_axes(axes: object) -> None:
+    a, b = np.arange(6.0).reshape(2, 3), np.arange(15.0).reshape(3, 5)
+    left, right, where = tf.placeholder(tf.float64), tf.placeholder(tf.float64), tf.placeholder(tf.int32)
+    results = [tf.tensordot(left, right, axes)]
+    if axes != 1:
+        results += [tf.tensordot(left, right, where), tf.tensordot(tf.constant(a), tf.constant(b), where)]
+    with tf.Session() as session:
+        for found in session.run(results, {left: a, right: b, where: [[1], [0]]}):
+            np.testing.assert_allclose(found, a @ b)
+
+
+@pytest.mark.parametrize("axis", [(0, 1), (-1, 0)])
+def test_the_2_norm_of_matrices_of_unknown_rank(axis: tuple[int, int]) -> None:
+    value = np.random.default_rng(5).normal(size=(2, 3, 5))
+    matrix = tf.placeholder(tf.float64)
+    for keepdims in (False, True):
+        norm = tf.norm(matrix, 2, axis, keepdims=keepdims)
+        with tf.Session() as session:
+            found = session.run(norm, {matrix: value})
+        np.testing.assert_allclose(found, np.linalg.norm(value, 2, axis, keepdims=keepdims))
+
+
+def test_diagonals_of_a_sequence_may_be_as_short_as_they_are() -> None:
+    above, main, below, rhs = [1.0, 2.0], [4.0, 5.0, 6.0], [3.0, 1.5], [1.0, 2.0, 3.0]
+    full = np.diag(main) + np.diag(above, 1) + np.diag(below, -1)
+    with tf.Session() as session:
+        found = session.run(tf.linalg.tridiagonal_solve([above, main, below], rhs, "sequence"))
+    np.testing.assert_allclose(found, np.linalg.solve(full, rhs), rtol=1e-5)
+    with pytest.raises(ValueError, match="Expected 2 or 3 elements"):
+        tf.linalg.tridiagonal_solve([above[:1], main, below], rhs, "sequence")
+    with pytest.raises(ValueError, match="left-hand sided and right-hand sides to be equal, got 3 and 2"):
+        tf.linalg.tridiagonal_solve([above, main, below], rhs[:2], "sequence")

@@ -18,7 +18,7 @@ CASES = [
             Error([(), np.int32(0)], ValueError, "at least rank 1 but is rank 0"),
             Error([(3,), np.int32(5)], ValueError, "Input must have last dimension > n = 5 but is 3", constants=True),
             Error([(3,), np.int32(-1)], ValueError, "Need n >= 0, got -1", constants=True),
-            Error([(3,), np.int32(5)], InvalidArgumentError, "Input must have at least n+1=6 columns, but has 3"),
+            Error([(3,), np.int32(5)], InvalidArgumentError, "Input must have at least n+1 columns, which is 6, but has 3"),
             Error([(3,), np.int32(-7)], InvalidArgumentError, "Need n >= 0, got -7"),
         ],
     ),

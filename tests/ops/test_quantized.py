@@ -110,3 +110,19 @@ def test_no_limit_on_a_scale_without_length() -> None:
     with tf.Session() as session:
         relu = tf.raw_ops.QuantizedRelu(features=tf.constant([0, 7], tf.quint8), min_features=0.0, max_features=0.0)
         assert [part.tolist() for part in session.run(relu)] == [[0, 7], 0.0, 0.0]
+
+
+def test_limits_that_are_fed_are_handed_on() -> None:
+    image = np.arange(16, dtype=np.uint8).reshape(1, 4, 4, 1)
+    integers = tf.placeholder(tf.quint8)
+    low, high = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    windows = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+    results = [
+        tf.raw_ops.QuantizedMaxPool(input=integers, min_input=low, max_input=high, **windows),
+        tf.raw_ops.QuantizedAvgPool(input=integers, min_input=low, max_input=high, **windows),
+        tf.raw_ops.QuantizedRelu(features=integers, min_features=low, max_features=high),
+        tf.raw_ops.QuantizedResizeBilinear(images=integers, size=[4, 4], min=low, max=high),
+    ]
+    with tf.Session() as session:
+        for _, its_low, its_high in session.run(results, {integers: image, low: 0.0, high: 6.0}):
+            assert (its_low, its_high) == (0.0, 6.0)

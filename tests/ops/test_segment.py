@@ -51,7 +51,7 @@ def truncated_mean(rows):
 
 SORTED_ERRORS = [
     Error([(5, 3), np.int32([0, 2, 1, 3, 4])], InvalidArgumentError, "segment ids are not increasing"),
-    Error([(5, 3), np.int32([-1, 2, 2, 3, 4])], InvalidArgumentError, "segment ids must be >= 0"),
+    Error([(5, 3), np.int32([-1, 2, 2, 3, 4])], InvalidArgumentError, "Segment id -1 out of range [0, 5)"),
     Error([(5, 3), np.int32([0, 1])], InvalidArgumentError, "segment_ids should be the same size as dimension 0 of input"),
     Error([(5, 3), np.zeros((5, 3), np.int32)], ValueError, "Shape must be rank 1 but is rank 2"),
 ]
@@ -223,3 +223,28 @@ def test_nan_in_unsorted_segments(function, is_further) -> None:
     assert np.isnan(wanted).any() and not np.isnan(wanted).all()
     with tf.Session() as session:
         np.testing.assert_array_equal(session.run(found), wanted)
+
+
+def test_empty_segments_of_bfloat16_have_its_limits() -> None:
+    data = tf.constant([2.5, 1.0], tf.bfloat16)
+    with tf.Session() as session:
+        most, least = session.run([tf.unsorted_segment_max(data, [1, 1], 2), tf.unsorted_segment_min(data, [1, 1], 2)])
+    np.testing.assert_array_equal(most, [tf.bfloat16.min, 2.5])
+    np.testing.assert_array_equal(least, [tf.bfloat16.max, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("ids", "text"),
+    [
+        ([-1, -1, 0, 0], r"Segment id -1 out of range \[0, 1\), possibly because 'segment_ids' input is not sorted\."),
+        ([0, 1, 2, 0], r"Segment id 1 out of range \[0, 1\), possibly"),
+        ([0, 1, 0, 1], "segment ids are not increasing"),
+        ([0, 0, 0, -1], "segment ids must be >= 0"),
+    ],
+)
+def test_the_first_run_of_ids_that_is_wrong_is_told(ids: list[int], text: str) -> None:
+    data = np.ones((4, 2), np.float32)
+    with tf.Session() as session:
+        for result in (tf.segment_sum(data, ids), tf.sparse_segment_mean(data, [0, 1, 2, 3], ids)):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=text):
+                session.run(result)

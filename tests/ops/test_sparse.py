@@ -278,3 +278,25 @@ def test_casting_changes_the_values_only() -> None:
     assert found.values.tolist() == [1, 2]
     assert found.values.dtype == np.int32
     assert found.indices.tolist() == [[0, 1], [1, 0]]
+
+
+def test_functions_of_each_element_are_those_of_the_values() -> None:
+    sparse = tf.SparseTensor([[0, 1], [1, 0]], [-0.25, 4.0], [2, 2])
+    with tf.Session() as session:
+        for function, wanted in ((tf.abs, [0.25, 4]), (tf.negative, [0.25, -4]), (tf.square, [0.0625, 16])):
+            found = session.run(function(sparse))
+            np.testing.assert_array_equal(found.indices, [[0, 1], [1, 0]])
+            np.testing.assert_array_equal(found.values, np.array(wanted, np.float32))
+        for function in (tf.sign, tf.tanh, tf.erf, tf.math.bessel_i0e, tf.math.bessel_i1e):
+            found = session.run([function(sparse), function(sparse.values)])
+            np.testing.assert_array_equal(found[0].values, found[1])
+    assert isinstance(tf.sqrt(x=sparse), tf.SparseTensor)
+    with pytest.raises(TypeError, match="SparseTensor"):
+        tf.exp(sparse)
+
+
+@pytest.mark.parametrize("axis", [-3, 2])
+def test_axes_of_reductions_are_checked_by_the_run(axis: int) -> None:
+    total = tf.sparse_reduce_sum(tf.SparseTensor([[0, 1]], [1.0], [2, 2]), axis)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=f"Invalid reduction dimension {axis}"):
+        session.run(total)

@@ -288,5 +288,11 @@ def test_public_names() -> None:
 
 
 def test_format_asks_for_as_many_placeholders_as_tensors() -> None:
-    with pytest.raises(ValueError, match=r"The template expects 2 tensors, but the inputs only has 1\."):
+    with pytest.raises(ValueError, match=r"2 placeholder\(s\) in template does not match 1 tensor"):
         tf.strings.format("{} {}", tf.constant(1))
+
+
+def test_what_replaces_is_a_code_point() -> None:
+    points = tf.strings.unicode_decode(["a"], "UTF-8", replacement_char=0x110000)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="replacement_char out of unicode"):
+        session.run(points)

@@ -479,3 +479,11 @@ def test_ops_without_outputs_give_none():
     assert table.insert(tf.constant([1], tf.int64), tf.constant([2], tf.int64)) is None
     assert tf.raw_ops.NoOp() is None
     assert table.lookup(tf.constant([1], tf.int64)).numpy().tolist() == [2]
+
+
+def test_a_constant_of_a_tensor_is_the_tensor() -> None:
+    value = tf.constant([1.0, 2.0])
+    assert tf.constant(value) is value
+    assert tf.constant(value, shape=[2, 1]).numpy().tolist() == [[1.0], [2.0]]
+    with pytest.raises(TypeError, match=r"Expected tensor with type tf\.int32 not tf\.float32"):
+        tf.constant(value, tf.int32)

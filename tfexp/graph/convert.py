@@ -13,6 +13,7 @@ from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.op import get_op
 from tfexp.core.shape import Dimension, TensorShape, as_shape
 from tfexp.formats.tensor import make_tensor_proto, to_array
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
@@ -46,6 +47,12 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if shape is not None:
         shape = TensorShape(shape).as_list()
     graph = get_default_graph()
+    if graph.is_eager and isinstance(value, EagerTensor):
+        if dtype is not None and as_dtype(dtype) != value.dtype:
+            raise TypeError(f"Expected tensor with type {as_dtype(dtype)!r} not {value.dtype!r}")
+        if shape is None:
+            return value
+        value = value.numpy()
     if graph.is_eager and shape is not None and (size := np.size(value)) not in (1, math.prod(shape)):
         raise TypeError(
             f"Eager execution of tf.constant with unsupported shape (value has {size} elements, shape is {tuple(shape)} "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, batched, unbatc
 
 # Of what these make, besides constants, TensorFlow knows sizes while a graph is built.
 _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
+
+# Ops that are applied to the values alone, as in 1.15.
+_OF_VALUES = frozenset(["abs", "Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "BesselI0e", "BesselI1e"])
 
 # What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -81,6 +84,14 @@ class SparseTensor(Composite):
 
     def fed(self, value: Any) -> Sequence[Any]:
         return tuple(value)
+
+    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Functions of each element are those of the values; the others do not take SparseTensors."""
+        if name not in _OF_VALUES:
+            return NotImplemented
+        given = (self.values if one is self else one for one in args)
+        values = function(*given, **{key: self.values if one is self else one for key, one in kwargs.items()})
+        return self.with_parts([self.indices, values, self.dense_shape])
 
     @property
     def op(self) -> Operation:

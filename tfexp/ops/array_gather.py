@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -339,17 +340,22 @@ def _check_updates(indices: TensorShape, updates: TensorShape, target: TensorSha
     if chosen is None or dims is None or not chosen or chosen[-1] is None:
         return
     depth = chosen[-1]
+    if 0 in dims and 0 not in (*chosen, *(updates.known_dims or [0])) and None not in (*chosen, *updates.as_list()):
+        raise ValueError("Indices and updates specified for empty output shape")
     if depth > len(dims):
         raise ValueError(
             f"The last dimension of indices {dims_text(chosen)} must be at most the rank of shape {dims_text(dims)}"
         )
     expected = TensorShape([*chosen[:-1], *dims[depth:]])
     if not updates.is_compatible_with(expected):
-        raise ValueError(
-            f"Dimensions [{depth},{len(dims)}) of input[shape={dims_text(dims)}] must match dimensions "
-            f"[{len(chosen) - 1},{updates.ndims}) of updates[shape={dims_text(updates.as_list())}]: indices "
-            f"{dims_text(chosen)} need updates of shape {dims_text(expected.as_list())}"
-        )
+        batch = len(chosen) - 1
+        given = dims_text(updates.as_list())
+        if not updates[:batch].is_compatible_with(chosen[:-1]):
+            problem = f"The outer {batch} dimensions of indices.shape={dims_text(chosen)} must match the outer {batch}"
+        else:
+            inner = len(dims) - depth
+            problem = f"The inner {inner} dimensions of output.shape={dims_text(dims)} must match the inner {inner}"
+        raise ValueError(f"{problem} dimensions of updates.shape={given}: need {dims_text(expected.as_list())}")
 
 
 @scatter_nd_op.shape
@@ -362,6 +368,8 @@ def _(indices: InputShape, updates: InputShape, shape: InputShape) -> TensorShap
 def _check_updates_at_run(indices: Array, updates: Array, dims: Sequence[int]) -> None:
     if np.ndim(indices) < 1:
         raise ValueError("Indices shape must have rank at least one. Found: []")
+    if indices.size and np.size(updates) and 0 in dims:
+        raise ValueError(f"Indices and updates specified for empty output.  indices shape: {dims_text(indices.shape)}")
     expected = (*indices.shape[:-1], *dims[indices.shape[-1] :])
     if np.shape(updates) != expected:
         raise ValueError(
@@ -375,7 +383,7 @@ def _scatter(apply: Callable[[Array, Any, Array], None], target: Array, indices:
     if indices.shape[-1]:
         apply(target, coordinates(indices, target.shape, ""), updates)
         return
-    for update in np.reshape(updates, (-1, *target.shape)):
+    for update in np.reshape(updates, (math.prod(indices.shape[:-1]), *target.shape)):
         apply(target, ..., update)
 
 

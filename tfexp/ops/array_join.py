@@ -88,9 +88,7 @@ def _concatenated(values: list[Array], axis: Array) -> Array:
     if not dims:
         raise ValueError(f"ConcatOp : {_SCALARS}")
     if np.ndim(axis):
-        raise ValueError(
-            f"ConcatOp : Concat dim tensor should be a scalar integer, but got shape {dims_text(np.shape(axis))}"
-        )
+        raise ValueError(f"ConcatOp : axis tensor should be a scalar integer, but got shape {dims_text(np.shape(axis))}")
     position = int(axis)
     if not -dims <= position < dims:
         raise ValueError(f"ConcatOp : Expected concatenating dimensions in the range [{-dims}, {dims}), but got {position}")
@@ -106,7 +104,7 @@ def _concatenated(values: list[Array], axis: Array) -> Array:
         for axis_of, (a, b) in enumerate(zip(first, here, strict=True)):
             if a != b and axis_of != position:
                 raise ValueError(
-                    f"ConcatOp : Dimension {axis_of} in both shapes must be equal: shape[0] = {dims_text(first)} vs. "
+                    f"ConcatOp : Dimensions of inputs should match: shape[0] = {dims_text(first)} vs. "
                     f"shape[{i}] = {dims_text(here)}"
                 )
     return np.concatenate(values, position)

@@ -19,7 +19,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, rank
 from tfexp.ops.array_fill import range_op
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least, with_rank_at_most
 
 # --- transpose --------------------------------------------------------------------------------------------------------
 
@@ -288,9 +288,7 @@ def _(ctx: Any, input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: in
     if seq_dim == batch_dim:
         raise ValueError(f"batch_dim == seq_dim == {seq_dim}")
     if len(seq_lengths) != input.shape[batch_dim]:
-        raise ValueError(
-            f"Length of seq_lengths != input.dims({batch_dim}), ({len(seq_lengths)} vs. {input.shape[batch_dim]})"
-        )
+        raise ValueError(f"len(seq_lens) != input.dims({batch_dim}), ({len(seq_lengths)} vs. {input.shape[batch_dim]})")
     wrong = np.flatnonzero((seq_lengths < 0) | (seq_lengths > input.shape[seq_dim]))
     if wrong.size:
         first = wrong[0]
@@ -336,16 +334,19 @@ roll_op = define_op(
 @roll_op.shape
 def _(input: InputShape, shift: InputShape, axis: InputShape) -> TensorShape:
     with_rank_at_least(input, 1)
-    with_rank_at_most(shift, 1)
+    merged(with_rank_at_most(shift, 1), with_rank_at_most(axis, 1))
     return input
 
 
 @roll_op.kernel("CPU")
 def _(ctx: Any, input: Array, shift: Array, axis: Array) -> Array:
-    if np.shape(shift) != np.shape(axis):
-        raise ValueError("shift and axis must have the same size")
     if np.ndim(input) < 1:
         raise ValueError("input must be 1-D or higher")
+    for what, given in (("shift", shift), ("axis", axis)):
+        if np.ndim(given) > 1:
+            raise ValueError(f"{what} must be a scalar or a 1-D vector. Found: {dims_text(np.shape(given))}")
+    if np.shape(shift) != np.shape(axis):
+        raise ValueError("shift and axis must have the same size")
     for one in np.atleast_1d(axis):
         if not -np.ndim(input) <= one < np.ndim(input):
             raise ValueError(f"axis {one} is out of range")

@@ -98,7 +98,7 @@ def _bind_pad(node: BindRequest) -> Call | None:
         whole = np.empty(whole_dims, dtype) if out is None else out
         for margin in around:
             whole[margin] = value
-        copy_into(whole[(*inside, ...)], input)  # a view where there are no axes, too
+        copy_into(whole[inside] if inside else whole, input)
         return whole
 
     return Call(padded, out=True)

@@ -217,8 +217,10 @@ accidental_hits_op = define_op(
 
 
 @accidental_hits_op.shape
-def _(true_classes: InputShape, sampled_candidates: InputShape) -> list[TensorShape]:
-    with_rank(true_classes, 2)
+def _(true_classes: InputShape, sampled_candidates: InputShape, *, num_true: int) -> list[TensorShape]:
+    columns = with_rank(true_classes, 2).as_list()[1]
+    if columns not in (None, num_true):
+        raise ValueError(f"Dimension must be {num_true} but is {columns}")
     with_rank(sampled_candidates, 1)
     return [TensorShape([None])] * 3
 

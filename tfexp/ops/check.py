@@ -20,6 +20,7 @@ from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_defa
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, same_shape
 from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.string_arrays import escaped
 
 
 def summarize_array(value: Any, limit: int) -> str:
@@ -48,7 +49,7 @@ def _nested_text(elements: list[str], dims: Sequence[int], depth: int) -> str:
 
 def _element_text(value: Any) -> str:
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        return escaped(value, ascii_only=True).decode()
     if isinstance(value, bool):
         return str(int(value))
     return f"{value:g}" if isinstance(value, float) else str(value)

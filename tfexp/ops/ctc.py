@@ -90,11 +90,10 @@ def ctc_loss_v2(
             sparse = SparseTensor.from_value(labels)
         else:
             sparse = dense_labels_to_sparse(convert_to_tensor(labels, dtypes.int32, name="labels"), label_length)
-        classes = logits.get_shape()[-1].value
-        if classes is None:
-            raise ValueError("the number of classes, the last dimension of logits, must be known")
+        known = logits.get_shape().with_rank(3)[2].value
+        classes: Any = shape(logits)[2] if known is None else known  # type: ignore[index]
         blank = (blank_index or 0) % classes
-        if blank != classes - 1:
+        if known is None or blank != known - 1:
             logits = concat([logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], axis=2)
             sparse = SparseTensor(
                 sparse.indices, where(less(sparse.values, blank), sparse.values, sparse.values - 1), sparse.dense_shape
@@ -104,7 +103,9 @@ def ctc_loss_v2(
 
 def dense_labels_to_sparse(labels: Tensor, lengths: Any) -> SparseTensor:
     """[batch, time] labels, of which the first `lengths` of each row count, as a SparseTensor."""
+    labels.set_shape([None, None])
     mask = sequence_mask(lengths, shape(labels)[1])  # type: ignore[index]
+    mask.set_shape(labels.get_shape())
     return SparseTensor(where(mask), boolean_mask(labels, mask), cast(shape(labels), dtypes.int64))
 
 

@@ -26,7 +26,7 @@ beam_search_op = define_op(
 
 
 def _batch_of(inputs: InputShape, sequence_length: InputShape) -> int | None:
-    return merged_dims(with_rank(inputs, 3)[1], with_rank(sequence_length, 1)[0])
+    return merged_dims(with_rank(inputs, 3).as_list()[1], with_rank(sequence_length, 1).as_list()[0])
 
 
 @greedy_op.shape

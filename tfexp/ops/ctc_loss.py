@@ -32,8 +32,8 @@ def _(
     inputs: InputShape, labels_indices: InputShape, labels_values: InputShape, sequence_length: InputShape
 ) -> list[TensorShape]:
     time, batch, classes = with_rank(inputs, 3).as_list()
-    merged_dims(with_rank(labels_indices, 2)[0], with_rank(labels_values, 1)[0])
-    batch = merged_dims(batch, with_rank(sequence_length, 1)[0])
+    merged_dims(with_rank(labels_indices, 2).as_list()[0], with_rank(labels_values, 1).as_list()[0])
+    batch = merged_dims(batch, with_rank(sequence_length, 1).as_list()[0])
     return [TensorShape([batch]), TensorShape([time, batch, classes])]
 
 

@@ -48,13 +48,13 @@ def _accumulated(
     return result
 
 
-def _checked_axis(axis: Any, rank: int, name: str) -> int:
+def _checked_axis(axis: Any, rank: int) -> int:
     if np.ndim(axis):
-        raise InvalidArgumentError(None, None, f"{name}: axis must be a scalar, not {dims_text(np.shape(axis))}")
+        raise InvalidArgumentError(None, None, f"ScanOp: axis must be a scalar, not {dims_text(np.shape(axis))}")
     position = int(axis)
     if not -rank <= position < rank:
         raise InvalidArgumentError(
-            None, None, f"{name}: Expected scan axis in the range [{-rank}, {rank}), but got {position}"
+            None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {position}"
         )
     return position % rank
 
@@ -67,14 +67,14 @@ def _attach(op: Op, ufunc: np.ufunc) -> None:
     @op.kernel("CPU")
     def _(ctx: Any, x: np.ndarray, axis: np.ndarray, *, exclusive: bool, reverse: bool) -> np.ndarray:
         x = np.asarray(x)
-        return _accumulated(ufunc, x, _checked_axis(axis, x.ndim, op.name), exclusive, reverse)
+        return _accumulated(ufunc, x, _checked_axis(axis, x.ndim), exclusive, reverse)
 
     @op.bind
     def _(node: BindRequest) -> Call | None:
         value, rank = node.input_values[1], node.input_shapes[0].rank
         if value is None or not rank:
             return None
-        axis = _checked_axis(value, rank, op.name)
+        axis = _checked_axis(value, rank)
         exclusive, reverse = node.attrs["exclusive"], node.attrs["reverse"]
         return Call(lambda x, _, out=None: _accumulated(ufunc, x, axis, exclusive, reverse, out), out=True)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import zlib
 from typing import Any
 
@@ -20,7 +19,7 @@ from tfexp.formats.protos.example import Example
 from tfexp.formats.tensor import array_to_wire, make_ndarray, make_tensor_proto
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving, with_rank
-from tfexp.ops.string_arrays import attr_bytes, string_array, texts_of
+from tfexp.ops.string_arrays import attr_bytes, escaped, string_array, texts_of
 
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}
 
@@ -197,8 +196,8 @@ def _(ctx: Any, serialized: Any, *, out_type: DType) -> Any:
     try:
         proto.ParseFromString(text)
     except DecodeError:
-        encoded = base64.b64encode(text).decode()
-        raise InvalidArgumentError(None, None, f"Could not parse `serialized` as TensorProto, base64: {encoded}") from None
+        known = escaped(text, ascii_only=True).decode()
+        raise InvalidArgumentError(None, None, f"Could not parse `serialized` as TensorProto: '{known}'") from None
     if proto.dtype != out_type.as_datatype_enum:
         raise InvalidArgumentError(
             None,

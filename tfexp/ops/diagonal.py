@@ -383,6 +383,8 @@ def _(input: InputShape, num_lower: InputShape, num_upper: InputShape) -> Tensor
 
 @matrix_band_part_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, num_lower: Any, num_upper: Any) -> np.ndarray:
+    if input.ndim < 2:
+        raise InvalidArgumentError(None, None, f"input must be at least 2-dim, received shape: {list(input.shape)}")
     rows, columns = input.shape[-2:]
     for name, number, limit, what in (("num_lower", num_lower, rows, "rows"), ("num_upper", num_upper, columns, "columns")):
         require_scalar(name, number)

@@ -205,10 +205,9 @@ def _hurwitz_zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
         total += bernoulli / factorial * rising
         rising = rising * (s + 2 * k - 1) * (s + 2 * k) / (end * end)
         factorial *= (2 * k + 1) * (2 * k + 2)
-    total = np.where(s == 1, np.inf, np.where(s < 1, np.nan, total))
     pole = (q <= 0) & (q == np.floor(q))
-    undefined = (q <= 0) & ~pole & (s != np.floor(s))
-    return np.where(pole, np.inf, np.where(undefined, np.nan, total))
+    undefined = (s < 1) | ((q <= 0) & ~pole & (s != np.floor(s)))
+    return np.where((s == 1) | (pole & (s >= 1)), np.inf, np.where(undefined, np.nan, total))
 
 
 @zeta.kernel("CPU")

@@ -210,9 +210,10 @@ inv_grad = define_op("InvGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,
 def _reciprocal_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     if y.dtype.kind == "c":
         y = np.conjugate(y)
-    result = np.multiply(y, y, out=out)
+    # Not dy * y^2: where dy is 0, it stays so however large y is.
+    result = np.multiply(dy, y, out=out)
     result = np.negative(result, out=out)
-    return np.multiply(result, dy, out=out)
+    return np.multiply(result, y, out=out)
 
 
 for _op in (reciprocal, inv):

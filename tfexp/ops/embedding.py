@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import reshape, shape, size
+from tfexp.ops.array import rank, reshape, shape, size
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_identity import identity
@@ -107,9 +106,6 @@ def _clipped(rows: Any, ids: Any, max_norm: float | None) -> Tensor:
     if max_norm is None:
         result: Tensor = rows
         return result
-    ids_dims, rows_dims = ids.get_shape().ndims, rows.get_shape().ndims
-    if ids_dims is not None and rows_dims is not None:
-        axes: Any = list(range(ids_dims, rows_dims))
-    else:
-        axes = range_(TensorShape(ids.get_shape()).ndims or 0, rows_dims)
-    return clip_by_norm(rows, max_norm, axes=axes)
+    ends: list[Any] = [rank(x) if x.get_shape().ndims is None else x.get_shape().ndims for x in (ids, rows)]
+    known = all(isinstance(end, int) for end in ends)
+    return clip_by_norm(rows, max_norm, axes=list(range(*ends)) if known else range_(*ends))

@@ -9,7 +9,7 @@ import numpy as np
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.ops.array import Array
-from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged_dims, with_rank
 
 _T = "T: type in [half,float] = float"
 _TYPES = f"{_T}; T_threshold: type in [half,float] = float"
@@ -66,7 +66,9 @@ _COLORS = np.array(
 
 
 def _drawn_shape(images: InputShape, boxes: InputShape) -> TensorShape:
-    with_rank_at_least(images, 3)
+    depth = with_rank(images, 4).as_list()[3]
+    if depth not in (None, 1, 3, 4):
+        raise ValueError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
     dims = with_rank(boxes, 3).as_list()
     if dims[2] not in (None, 4):
         raise ValueError(f"Dimension must be 4 but is {dims[2]}")

@@ -30,7 +30,7 @@ def checks_of_rank(image: Tensor, require_static: bool = True) -> list[Any]:
         raise ValueError("'image' must be at least three-dimensional.")
     inner = None if known.ndims is None else known[-3:]
     if inner is not None and any(d == 0 for d in inner.as_list()):
-        raise ValueError(f"inner 3 dims of 'image.shape' must be > 0: {known}")
+        raise ValueError(f"all dims of 'image.shape' must be > 0: {known}")
     if inner is not None and inner.is_fully_defined():
         return []
     return [

@@ -345,6 +345,8 @@ def decode_image(
     """The pixels of a PNG, JPEG, GIF (rank 4) or BMP file; floats are 0 to 1. Source: `tf.image.decode_image`."""
     with name_scope(name, "decode_image"):
         channels = 0 if channels is None else channels
+        if channels not in (0, 1, 3, 4):
+            raise ValueError("channels must be in (None, 0, 1, 3, 4)")
         if dtypes.as_dtype(dtype) not in (dtypes.float32, dtypes.uint8, dtypes.uint16):
             dest = dtypes.as_dtype(dtype)
             whole = decode_image_op(contents, channels=channels, dtype=dtypes.uint16, expand_animations=expand_animations)

@@ -113,6 +113,20 @@ def _shows_enough(part: _Part, objects: Array, covered: float) -> bool:
     return bool(((share >= np.float32(covered)) & (shared > 0)).any())
 
 
+def _check_attempts(attrs: dict[str, Any]) -> None:
+    for attr, name in (("aspect_ratio_range", "Aspect ratio"), ("area_range", "Area")):
+        limits = attrs[attr]
+        shown = f"[{', '.join(f'{limit:g}' for limit in limits)}]"
+        if len(limits) != 2:
+            raise ValueError(f"{name} range field must specify 2 dimensions, got: {shown}")
+        if min(limits) <= 0:
+            raise ValueError(f"{name} range must be non-negative and not 0: {shown}")
+        if attr == "area_range" and max(limits) > 1:
+            raise ValueError(f"{name} range must be less then or equal to 1.0: {shown}")
+    if attrs["max_attempts"] <= 0:
+        raise ValueError(f"Max attempts must be non-negative and not 0: {attrs['max_attempts']}")
+
+
 def _sample(ctx: KernelContext, image_size: Array, boxes: Array, covered: float, attrs: dict[str, Any]) -> list[Array]:
     if image_size.shape != (3,):
         raise ValueError(f"image_size must be 1-dimensional and contain 3 elements, got {dims_text(image_size.shape)}")
@@ -134,6 +148,7 @@ def _sample(ctx: KernelContext, image_size: Array, boxes: Array, covered: float,
             )
         objects = np.array([[0, 0, height, width]])
     low, high = attrs["aspect_ratio_range"]
+    _check_attempts(attrs)
     state: PhiloxState | None = ctx.node_state.get("philox")
     if state is None:
         state = ctx.node_state.setdefault("philox", PhiloxState(attrs["seed"], attrs["seed2"]))
@@ -149,7 +164,7 @@ def _sample(ctx: KernelContext, image_size: Array, boxes: Array, covered: float,
     edges = np.array([y / height, x / width, (y + rows) / height, (x + columns) / width], np.float32)
     return [
         np.array([y, x, 0], image_size.dtype),
-        np.array([rows, columns, -1], image_size.dtype),
+        np.array([rows, columns, -1]).astype(image_size.dtype),
         edges.reshape(1, 1, 4),
     ]
 

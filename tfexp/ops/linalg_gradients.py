@@ -176,13 +176,14 @@ def _square_factor_gradient(q: Tensor, r: Tensor, grad_q: Tensor, grad_r: Tensor
 
 @linalg.svd_op.gradient
 def _(op: Operation, grad_s: Tensor, grad_u: Tensor, grad_v: Tensor) -> Tensor:
-    # Townsend, "Differentiating the singular value decomposition" (2016), for the reduced decomposition of real matrices.
+    # Townsend, "Differentiating the singular value decomposition" (2016), for the reduced decomposition: of the values of
+    # any matrices, and of the vectors of real ones, as only those are no more arbitrary than their signs.
     x = op.inputs[0]
-    if x.dtype.is_complex:
-        raise NotImplementedError(f"{op.name}: the gradient of Svd is for real matrices")
     if not op.get_attr("compute_uv"):
         _, u, v = linalg.svd(x, compute_uv=True)
-        return matmul(u, matmul(matrix_diag(grad_s), v, adjoint_b=True))
+        return matmul(u, matmul(cast.cast(matrix_diag(grad_s), x.dtype), v, adjoint_b=True))
+    if x.dtype.is_complex:
+        raise NotImplementedError(f"{op.name}: SVD gradient is not implemented for complex types and compute_uv=True.")
     s, u, v = op.outputs
     if op.get_attr("full_matrices"):
         dims = x.shape.known_dims

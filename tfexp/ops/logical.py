@@ -89,5 +89,5 @@ def _(input: InputShape, threshold: InputShape) -> TensorShape:
 
 @compare_and_bitpack.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-    """Eight comparisons a byte, the first of them in the highest bit."""
-    return np.packbits(np.asarray(input) > threshold, axis=-1)
+    """Eight comparisons a byte, the first of them in the highest bit. Of bools, the values themselves."""
+    return np.packbits(input if input.dtype == np.bool_ else np.asarray(input) > threshold, axis=-1)

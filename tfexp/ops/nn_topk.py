@@ -35,10 +35,10 @@ top_k_op = define_op(f"TopK(input: T) -> (values: T, indices: int32) {{k: int >=
 
 def _top_shape(input: InputShape, k: int | None) -> list[TensorShape]:
     dims = with_rank_at_least(input, 1).known_dims
+    if k is not None and k < 0:
+        raise ValueError(f"Need k >= 0, got {k}: it must be non-negative but is {k}")
     if dims is None:
         return [TensorShape(None), TensorShape(None)]
-    if k is not None and k < 0:
-        raise ValueError(f"Need k >= 0, got {k}")
     if k is not None and dims[-1] is not None and dims[-1] < k:
         raise ValueError(f"input must have last dimension >= k = {k} but is {dims[-1]}")
     result = TensorShape([*dims[:-1], k])

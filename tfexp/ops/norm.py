@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
+from tfexp.ops import array, array_fill, array_join, complex_numbers, elementwise_binary, elementwise_unary, linalg, reduce
 from tfexp.ops.array_order import transpose
 
 
@@ -47,7 +48,7 @@ def norm(
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):
             if is_matrix and ord in (2, 2.0):
-                result = _largest_singular_value(tensor, axis, keepdims)
+                result = _largest_singular_value(tensor, axis)
             else:
                 squares = tensor * complex_numbers.conj(tensor)
                 result = elementwise_unary.sqrt(reduce.reduce_sum(squares, _listed(axis), keepdims=True))
@@ -76,13 +77,19 @@ def _listed(axis: Any) -> Any:
     return [axis] if isinstance(axis, (int, np.integer)) else axis
 
 
-def _largest_singular_value(tensor: Tensor, axis: tuple[int, int], keepdims: bool) -> Tensor:
+def _largest_singular_value(tensor: Tensor, axis: tuple[int, int]) -> Tensor:
     rank = tensor.shape.ndims
+    order: Any
+    back: Any
     if rank is None:
-        raise ValueError("norm: the 2-norm of matrices needs a static rank")
-    pair = [a % rank for a in axis]
-    order = [i for i in range(rank) if i not in pair] + pair
+        count = array.rank(tensor)
+        pair = get_op("FloorMod")(convert_to_tensor(axis, dtype=dtypes.int32), count)
+        rest, _ = get_op("ListDiff")(array_fill.range(count), pair)
+        order = array_join.concat([rest, pair], 0)
+        back = get_op("InvertPermutation")(order)
+    else:
+        known = [a % rank for a in axis]
+        order = [i for i in range(rank) if i not in known] + known
+        back = np.argsort(order).tolist()
     values = reduce.reduce_max(linalg.svd(transpose(tensor, order), compute_uv=False), [-1], keepdims=True)
-    kept = array.expand_dims(values, -1)
-    back = np.argsort(order).tolist()
-    return transpose(kept, back)
+    return transpose(array.expand_dims(values, -1), back)

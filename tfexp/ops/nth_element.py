@@ -45,10 +45,10 @@ def _(ctx: Any, input: Array, n: Array, *, reverse: bool) -> Array:
     if place < 0:
         raise ValueError(f"Need n >= 0, got {place}")
     if input.ndim < 1:
-        raise ValueError("Input must be at least rank 1 but is rank 0")
+        raise ValueError("Input must be >= 1-D, got shape []")
     columns = input.shape[-1]
     if columns <= place:
-        raise ValueError(f"Input must have at least n+1={place + 1} columns, but has {columns}")
+        raise ValueError(f"Input must have at least n+1 columns, which is {place + 1}, but has {columns}")
     place = columns - 1 - place if reverse else place
     return np.partition(input, place, axis=-1)[..., place]
 

@@ -62,17 +62,17 @@ def _limited(
     return [chosen, min_features, max_features]
 
 
-@quantized_relu_op.kernel("CPU")
+@quantized_relu_op.kernel("CPU", view=True)
 def _(ctx: Any, features: Array, low: Array, high: Array, *, Tinput: DType, out_type: DType) -> list[Array]:
     return _limited(features, low, high, Tinput, out_type, np.inf)
 
 
-@quantized_relu6_op.kernel("CPU")
+@quantized_relu6_op.kernel("CPU", view=True)
 def _(ctx: Any, features: Array, low: Array, high: Array, *, Tinput: DType, out_type: DType) -> list[Array]:
     return _limited(features, low, high, Tinput, out_type, 6.0)
 
 
-@quantized_relu_x_op.kernel("CPU")
+@quantized_relu_x_op.kernel("CPU", view=True)
 def _(
     ctx: Any, features: Array, max_value: Array, low: Array, high: Array, *, Tinput: DType, out_type: DType
 ) -> list[Array]:
@@ -89,7 +89,7 @@ def _attach_pooling(op: Op, pool: Any) -> None:
     def _(x: InputShape, *limits: InputShape, ksize: list[int], strides: list[int], padding: str) -> list[TensorShape]:
         return with_limits(pooled_shape(name, x, 4, ksize, strides, padding, "NHWC"), *limits)
 
-    @op.kernel("CPU", shares=True)
+    @op.kernel("CPU", shares=True, view=True)
     def _(
         ctx: Any, input: Array, low: Array, high: Array, *, ksize: list[int], strides: list[int], padding: str, T: DType
     ) -> list[Array]:

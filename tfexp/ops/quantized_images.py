@@ -116,7 +116,7 @@ def _(images: InputShape, size: InputShape, *limits: InputShape) -> list[TensorS
     return with_limits(with_size(batch, size, channels), *limits)
 
 
-@resize_bilinear_op.kernel("CPU")
+@resize_bilinear_op.kernel("CPU", view=True)
 def _(
     ctx: Any, images: Array, size: Array, low: Array, high: Array, *, T: DType, align_corners: bool, half_pixel_centers: bool
 ) -> list[Any]:

@@ -232,22 +232,21 @@ def _nd_shape(ref: TensorShape, indices: TensorShape, updates: TensorShape) -> T
     if indices.rank is None or updates.rank is None or ref.rank is None:
         return ref
     batch = indices.rank - 1
-    _merge_part("indices", indices, 0, batch, updates, 0, batch)
+    _merge_part("outer", "indices", indices, slice(batch), updates, slice(batch))
     depth = indices.known_dims[-1]  # type: ignore[index]
     if depth is not None:
-        _merge_part("input", ref, depth, ref.rank, updates, batch, updates.rank)
+        _merge_part("inner", "input", ref, slice(depth, None), updates, slice(batch, None))
     return ref
 
 
-def _merge_part(what: str, x: TensorShape, begin: int, end: int, updates: TensorShape, u_begin: int, u_end: int) -> None:
-    left, right = x[begin:end], updates[u_begin:u_end]
+def _merge_part(side: str, what: str, x: TensorShape, part: slice, updates: TensorShape, of_updates: slice) -> None:
+    left, right = x[part], updates[of_updates]
     try:
         merged(left, right)
     except ValueError as error:
-        whole, part, u_whole, u_part = (shape_text(s) for s in (x, left, updates, right))
         raise ValueError(
-            f"Dimensions [{begin},{end}) of {what}[shape={whole}] = {part} must match dimensions [{u_begin},{u_end}) of "
-            f"updates[shape={u_whole}] = {u_part}: {error}"
+            f"The {side} {left.rank} dimensions of {what}.shape={shape_text(x)} must match the {side} {right.rank} "
+            f"dimensions of updates.shape={shape_text(updates)}: {error}"
         ) from None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.dtypes import as_dtype
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -56,9 +57,32 @@ def _check_sorted(data: np.ndarray, ids: np.ndarray) -> None:
         raise InvalidArgumentError(None, None, "segment_ids should be a vector.")
     if np.ndim(data) < 1 or ids.shape[0] != data.shape[0]:
         raise InvalidArgumentError(None, None, "segment_ids should be the same size as dimension 0 of input.")
-    if ids.size and (ids[0] < 0 or np.any(np.diff(ids) < 0)):
-        problem = "segment ids must be >= 0" if ids[0] < 0 else "segment ids are not increasing"
-        raise InvalidArgumentError(None, None, problem)
+    check_increasing(ids)
+
+
+def check_increasing(ids: np.ndarray, count: int | None = None) -> None:
+    """InvalidArgumentError unless the ids increase from 0 to less than `count`, by default one more than the last.
+
+    It is about the first run of equal ids that breaks this, as runs are what TensorFlow goes through.
+    """
+    if not ids.size:
+        return
+    if count is None:
+        if ids[-1] < 0:
+            raise InvalidArgumentError(None, None, "segment ids must be >= 0")
+        count = int(ids[-1]) + 1
+    runs = ids[np.flatnonzero(np.diff(ids, append=ids[-1] + 1))]
+    falls = np.diff(runs, append=runs[-1] + 1) < 0
+    wrong = np.flatnonzero(falls | (runs < 0) | (runs >= count))
+    if not wrong.size:
+        return
+    if falls[wrong[0]]:
+        raise InvalidArgumentError(None, None, "segment ids are not increasing")
+    raise InvalidArgumentError(
+        None,
+        None,
+        f"Segment id {runs[wrong[0]]} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.",
+    )
 
 
 def reduced_segments(ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, count: int, empty: Any) -> np.ndarray:
@@ -154,6 +178,8 @@ def _attach_unsorted(op: Op, ufunc: np.ufunc, empty: Any) -> None:
     @op.kernel("CPU")
     def _(ctx: Any, data: np.ndarray, segment_ids: np.ndarray, num_segments: np.ndarray) -> np.ndarray:
         ids, count = np.asarray(segment_ids), int(num_segments)
+        if count < 0:
+            raise InvalidArgumentError(None, None, f"Input num_segments == {count} must not be negative.")
         if data.shape[: ids.ndim] != ids.shape:
             raise InvalidArgumentError(
                 None,
@@ -183,11 +209,11 @@ def _extremes_after_nan(ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, coun
 
 
 def _lowest(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).min if dtype.kind in "iu" else np.finfo(dtype).min
+    return as_dtype(dtype).min
 
 
 def _highest(dtype: np.dtype[Any]) -> Any:
-    return np.iinfo(dtype).max if dtype.kind in "iu" else np.finfo(dtype).max
+    return as_dtype(dtype).max
 
 
 for _op, _ufunc, _neutral in (

@@ -15,7 +15,7 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
-from tfexp.ops.segment import reduced_segments
+from tfexp.ops.segment import check_increasing, reduced_segments
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 _TYPES = {
@@ -36,15 +36,24 @@ def _divisors(kind: str, sizes: np.ndarray) -> np.ndarray:
 def _check(data: np.ndarray, indices: np.ndarray, ids: np.ndarray, rows: int, segments: int | None) -> None:
     if indices.shape != ids.shape:
         raise InvalidArgumentError(None, None, "segment_ids and indices should have same size.")
-    if ids.size and (ids[0] < 0 or np.any(np.diff(ids) < 0)):
-        problem = "segment ids must be >= 0" if ids[0] < 0 else "segment ids are not increasing"
-        raise InvalidArgumentError(None, None, problem)
     if segments is not None and ids.size and ids[-1] >= segments:
         raise InvalidArgumentError(None, None, "segment ids must be < num_segments")
+    check_increasing(ids, segments)
     outside = np.flatnonzero((indices < 0) | (indices >= rows))
     if outside.size:
         i = int(outside[0])
         raise InvalidArgumentError(None, None, f"Bad: indices[{i}] == {indices[i]} out of range [0, {rows})")
+
+
+def _check_gradient(indices: np.ndarray, ids: np.ndarray, rows: int, segments: int) -> None:
+    if indices.shape != ids.shape:
+        raise InvalidArgumentError(None, None, "segment_ids and indices should have same size.")
+    if ids.size and ids[-1] >= segments:
+        raise InvalidArgumentError(None, None, "Invalid number of segments")
+    for what, values, end in (("Segment id", ids, segments), ("Index", indices, rows)):
+        outside = values[(values < 0) | (values >= end)]
+        if outside.size:
+            raise InvalidArgumentError(None, None, f"{what} {outside[0]} out of range [0, {end}).")
 
 
 def _reduce(kind: str, data: np.ndarray, indices: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
@@ -105,7 +114,7 @@ def _define(kind: str) -> tuple[Op, Op]:
 
     @backward.kernel("CPU")
     def _(ctx: Any, grad: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray, output_dim0: Any) -> np.ndarray:
-        _check(grad, indices, segment_ids, int(output_dim0), grad.shape[0])
+        _check_gradient(indices, segment_ids, int(output_dim0), grad.shape[0])
         shares = grad
         if kind != "Sum":
             divisors = _divisors(kind, np.bincount(segment_ids, minlength=grad.shape[0]))

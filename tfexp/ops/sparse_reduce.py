@@ -44,17 +44,17 @@ def _groups(rows: Array) -> tuple[Array, Array]:
     return order, np.flatnonzero(is_new)
 
 
-def _axes(axes: Array, rank: int, error: Any) -> list[int]:
+def _axes(axes: Array, rank: int) -> list[int]:
     for axis in np.ravel(axes):
         if not -rank <= axis < rank:
-            raise error(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+            raise refuse(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
     return sorted({int(axis) % rank for axis in np.ravel(axes)})
 
 
 def _reduced(ufunc: np.ufunc, indices: Array, values: Array, dims: Array, axes: Array) -> tuple[list[int], Array, Array]:
     """(the axes that stay, the places along them that have elements, their reduced values)."""
     check_sparse(indices, values, dims)
-    gone = _axes(axes, len(dims), refuse)
+    gone = _axes(axes, len(dims))
     stay = [axis for axis in range(len(dims)) if axis not in gone]
     places = indices[:, stay]
     outside = ((places < 0) | (places >= dims[stay])).any(axis=1)
@@ -86,7 +86,9 @@ def _dense(op: Op, ufunc: np.ufunc) -> None:
         if dims.value is None or axes.value is None:
             return TensorShape(None)
         known = dims.value.tolist()
-        gone = _axes(axes.value, len(known), ValueError)
+        if any(not -len(known) <= axis < len(known) for axis in np.ravel(axes.value)):
+            return TensorShape(None)  # the run refuses it
+        gone = _axes(axes.value, len(known))
         if keep_dims:
             return TensorShape([1 if i in gone else d for i, d in enumerate(known)])
         return TensorShape([d for i, d in enumerate(known) if i not in gone])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.string_arrays import attr_bytes
+from tfexp.ops.string_arrays import attr_bytes, escaped
 
 string_format_op = define_op(
     "StringFormat(inputs: T) -> (output: string) "
@@ -70,7 +69,7 @@ def _nested(array: np.ndarray, show: Callable[[Any], bytes], summarize: int, dep
 
 def _element_format(dtype: DType) -> Callable[[Any], bytes]:
     if dtype is dtypes.string:
-        return lambda text: b'"' + _ESCAPED.sub(_escape, text) + b'"'
+        return lambda text: b'"' + escaped(text) + b'"'
     if dtype.is_integer or dtype.is_bool:
         return lambda number: b"%d" % int(number)
     if dtype is dtypes.float64:
@@ -86,14 +85,6 @@ def _shortest(number: float, digits: int, exact_digits: int, kind: Callable[[str
     return (text if kind(text) == kind(repr(number)) else f"%.{exact_digits}g" % number).encode()
 
 
-_ESCAPED = re.compile(rb"[\x00-\x1f\x7f\"'\\]")
-_NAMED = {b"\n": rb"\n", b"\r": rb"\r", b"\t": rb"\t", b'"': rb"\"", b"'": rb"\'", b"\\": rb"\\"}
-
-
-def _escape(match: re.Match[bytes]) -> bytes:
-    return _NAMED.get(match.group()) or b"\\%03o" % match.group()[0]
-
-
 def string_format(
     template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
 ) -> Tensor:
@@ -104,9 +95,6 @@ def string_format(
     tensors = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
     count = template.count(placeholder)
     if count != len(tensors):
-        raise ValueError(
-            f"The template expects {count} tensors, but the inputs only has {len(tensors)}. Please ensure the number of "
-            "placeholders in template matches inputs length."
-        )
+        raise ValueError(f"{count} placeholder(s) in template does not match {len(tensors)} tensor(s) provided as input")
     text: Tensor = string_format_op(tensors, template=template, placeholder=placeholder, summarize=summarize, name=name)
     return text

@@ -210,8 +210,9 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         b = convert_to_tensor(b, name="b")
         a_axes, b_axes = _axes_of(a, axes)
         for x, its_axes in ((a, a_axes), (b, b_axes)):
-            if x.shape.ndims is not None and any(not -x.shape.ndims <= axis < x.shape.ndims for axis in its_axes):
-                raise IndexError(f"axes {its_axes} are out of range for a tensor of {x.shape.ndims} dimensions")
+            ndims = x.shape.ndims
+            if ndims is not None and isinstance(its_axes, list) and any(not -ndims <= axis < ndims for axis in its_axes):
+                raise IndexError(f"axes {its_axes} are out of range for a tensor of {ndims} dimensions")
         left, a_free, a_static = _as_matrix(a, a_axes, contract_last=True)
         right, b_free, b_static = _as_matrix(b, b_axes, contract_last=False)
         product = matmul(left, right)
@@ -229,17 +230,20 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         return result
 
 
-def _axes_of(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
+def _axes_of(a: Tensor, axes: Any) -> tuple[Any, Any]:
+    """The axes of each argument: lists, or tensors where the graph says them only when it runs."""
     if isinstance(axes, (int, np.integer)):
         if axes < 0:
             raise ValueError(f"`axes` must be at least 0, not {axes}")
         if a.shape.ndims is None:
-            raise ValueError("Tensordot with a number of axes needs the rank of `a`")
+            rank = array.rank(a)
+            return array_fill.range(rank - axes, rank), array_fill.range(axes)  # type: ignore[operator]
         if axes > a.shape.ndims:
             raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a}.  Received {axes}")
         return list(range(a.shape.ndims - axes, a.shape.ndims)), list(range(axes))
     if isinstance(axes, Tensor):
-        raise TypeError("tensordot: axes must be known when the graph is built")
+        axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
+        return axes[0], axes[1]
     if len(axes) != 2:
         raise ValueError(f"`axes` must be an integer or have length 2, not {axes}")
     pair = [[int(x) for x in np.ravel(side)] for side in axes]
@@ -248,10 +252,10 @@ def _axes_of(a: Tensor, axes: Any) -> tuple[list[int], list[int]]:
     return pair[0], pair[1]
 
 
-def _as_matrix(x: Tensor, axes: list[int], contract_last: bool) -> tuple[Tensor, Any, list[int | None] | None]:
+def _as_matrix(x: Tensor, axes: Any, contract_last: bool) -> tuple[Tensor, Any, list[int | None] | None]:
     """`x` with the contracted axes joined on one side and the free ones on the other; the free dimensions; as known."""
     dims = x.shape.known_dims
-    if dims is not None:
+    if dims is not None and isinstance(axes, list):
         axes = [i % len(dims) for i in axes]
         free = [i for i in range(len(dims)) if i not in axes]
         static = [dims[i] for i in free]

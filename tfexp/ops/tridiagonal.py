@@ -189,7 +189,7 @@ def tridiagonal_solve(
     partial_pivoting: bool = True,
 ) -> Tensor:
     """x of A x = rhs [..., m, k] or [..., m], for tridiagonal A. `tf.linalg.tridiagonal_solve`."""
-    compact = _compact(diagonals, diagonals_format)
+    compact = _compact(diagonals, diagonals_format, full=False)
     rhs = convert_to_tensor(rhs)
     if compact.shape.rank is None or rhs.shape.rank is None:
         raise ValueError("Expected diagonals and rhs of known ranks")
@@ -199,6 +199,12 @@ def tridiagonal_solve(
         raise ValueError(
             f"Expected the rank of rhs to be {compact.shape.rank - 1} or {compact.shape.rank}, got {rhs.shape.rank}"
         )
+    count, size = compact.shape.as_list()[-2:]
+    if count not in (None, 3):
+        raise ValueError(f"Expected 3 diagonals got {count}")
+    known = rhs.shape.as_list()[-1 if transpose_rhs or rhs.shape.rank < compact.shape.rank else -2]
+    if None not in (size, known) and size != known:
+        raise ValueError(f"Expected number of left-hand sided and right-hand sides to be equal, got {size} and {known}")
 
     def solve(columns: Tensor) -> Tensor:
         return tridiagonal_solve_op(compact, columns, partial_pivoting=partial_pivoting, name=name)
@@ -214,14 +220,28 @@ def tridiagonal_solve(
     return solve(rhs)
 
 
-def _compact(diagonals: Any, diagonals_format: str) -> Tensor:
+def _compact(diagonals: Any, diagonals_format: str, full: bool = True) -> Tensor:
+    """The diagonals as rows. Those of a sequence are all as long as the middle one, unless not `full`."""
     if diagonals_format == "compact":
         return convert_to_tensor(diagonals)
     if diagonals_format == "sequence":
-        return array_join.stack([convert_to_tensor(d) for d in diagonals], axis=-2)
+        above, main, below = (convert_to_tensor(d) for d in diagonals)
+        if not full:
+            above, below = _lengthened(above, main, behind=True), _lengthened(below, main, behind=False)
+        return array_join.stack([above, main, below], axis=-2)
     if diagonals_format == "matrix":
         return matrix_diag_part(diagonals, k=(-1, 1), padding_value=0.0, align="LEFT_RIGHT")
     raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
+
+
+def _lengthened(diagonal: Tensor, main: Tensor, behind: bool) -> Tensor:
+    """A diagonal beside the middle one, with a 0 where it has an element less. ValueError for any other length."""
+    length, full = diagonal.shape.with_rank_at_least(1)[-1].value, main.shape.with_rank_at_least(1)[-1].value
+    if length is None or full is None or length == full:
+        return diagonal
+    if length != full - 1:
+        raise ValueError(f"Expected {full - 1} or {full} elements beside a diagonal of {full}, got {length}")
+    return array_pad.pad(diagonal, [[0, 0]] * (len(diagonal.shape.as_list()) - 1) + [[0, 1] if behind else [1, 0]])
 
 
 def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:

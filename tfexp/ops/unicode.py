@@ -20,6 +20,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
 
 Array = np.ndarray
+_LAST_POINT = 0x10FFFF
 _ERRORS = "errors: string in ['strict','replace','ignore'] = 'replace'; replacement_char: int = 65533"
 _CONTROL = "replace_control_characters: bool = false"
 _SPLITS = "Tsplits: type in [int32,int64] = int64"
@@ -129,10 +130,16 @@ def _well_formed(raw: list[bytes]) -> tuple[Array, Array, Array] | None:
     return splits, points, begins - np.repeat(ends[:-1], np.diff(splits))
 
 
+def _check_replacement(char: int) -> None:
+    if not 0 <= char <= _LAST_POINT:
+        raise InvalidArgumentError(None, None, "replacement_char out of unicode codepoint range")
+
+
 def _decode(
     texts: Any, encoding: Any, errors: Any, replacement_char: int, replace_control_characters: bool
 ) -> tuple[Array, Array, Array]:
     """(row splits, code points, where in its text each begins)."""
+    _check_replacement(replacement_char)
     codec = _codec(encoding)
     raw = list(np.ravel(np.asarray(texts, object)))
     found = _well_formed(raw) if codec == "utf-8" else None
@@ -162,7 +169,7 @@ def _(ctx: Any, input: Any, *, input_encoding: Any, errors: Any, Tsplits: Any, *
 
 def _encode(points: Array, splits: Array, encoding: Any, errors: str, replacement: int) -> Array:
     """The texts of rows of code points."""
-    valid = (points >= 0) & (points <= 0x10FFFF) & ~((points >= 0xD800) & (points <= 0xDFFF))
+    valid = (points >= 0) & (points <= _LAST_POINT) & ~((points >= 0xD800) & (points <= 0xDFFF))
     if not valid.all():
         if errors == "strict":
             raise InvalidArgumentError(None, None, "Code point is out of range for Unicode, or a noncharacter.")
@@ -183,6 +190,7 @@ def _encode(points: Array, splits: Array, encoding: Any, errors: str, replacemen
 def _(
     ctx: Any, input_values: Array, input_splits: Array, *, errors: Any, output_encoding: Any, replacement_char: int
 ) -> Array:
+    _check_replacement(replacement_char)
     splits = np.asarray(input_splits)
     if splits.size == 0 or splits[0] != 0 or splits[-1] != len(input_values) or np.any(np.diff(splits) < 0):
         raise InvalidArgumentError(

@@ -225,7 +225,7 @@ def ngrams(
         texts: Any = data if isinstance(data, RaggedTensor) else convert_to_tensor(data, dtypes.string)
         rank, even = texts.shape.rank, not isinstance(texts, RaggedTensor)
         if rank is None or rank == 0:
-            raise ValueError(f"Data must have a known rank of at least 1, got {rank}")
+            raise ValueError(f"Rank of data must be known. It must be at least 1, too, got {rank}")
         if even:
             texts = RaggedTensor.from_tensor(expand_dims(texts, 0) if rank == 1 else texts, ragged_rank=max(rank - 1, 1))
         attrs = {

@@ -28,8 +28,8 @@ _CLASSES: tuple[tuple[type[BaseException], type[errors.OpError]], ...] = (
 # NumPy's words when element-wise operands do not fit, which TensorFlow's users look for in TensorFlow's words.
 _BROADCAST = re.compile(
     r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\)"
-    r"|cannot be broadcast to a single shape\.  Mismatch is between arg \d+ with shape \(([\d,]*)\) and arg \d+ with shape "
-    r"\(([\d,]*)\)"
+    r"|cannot be broadcast to a single shape\.  Mismatch is between arg \d+ with shape \(([\d, ]*)\) and arg \d+ with "
+    r"shape \(([\d, ]*)\)"
 )
 
 
@@ -40,7 +40,7 @@ def _text(error: Exception) -> str:
     found = _BROADCAST.search(str(error))
     if found is None:
         return str(error)
-    x, y = (dims.rstrip(",") for dims in found.groups() if dims is not None)
+    x, y = (dims.replace(" ", "").rstrip(",") for dims in found.groups() if dims is not None)
     return f"Incompatible shapes: [{x}] vs. [{y}]"
 
 

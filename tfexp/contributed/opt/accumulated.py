@@ -8,19 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tfexp.contributed.opt.centre import CentredGetter, StartHook, make_slots_local
+from tfexp.contributed.opt.centre import CentredGetter, StartHook, step_and_meet
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.control_flow import cond
-from tfexp.graph.dependencies import group, no_op
+from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies
 from tfexp.graph.scopes import device as device_
 from tfexp.ops import state
 from tfexp.ops.array_fill import zeros_like
-from tfexp.ops.comparison import equal
-from tfexp.ops.elementwise_division import floormod
-from tfexp.ops.variable_lists import global_variables, trainable_variables
+from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variable_scope import get_variable
 from tfexp.train.optimizer import Optimizer
 from tfexp.train.session_hooks import SessionRunHook
@@ -73,18 +70,16 @@ class AGNOptimizer(OptimizerWrapper):
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """The op that takes a step of the worker's and, at the end of each period, one of the centre's."""
         pairs = [(g, v) for g, v in grads_and_vars if g is not None]
-        before = {v.name for v in global_variables()}
-        step = self._opt.apply_gradients(pairs)
-        make_slots_local(before)
         variables = [v for _, v in pairs]
-        # A branch cannot make the variables that the centre's steps need.
-        self._opt._create_slots([self._getter.centre(v) for v in variables])
-        summed = [state.assign_add(self._getter.sum(v), g, use_locking=self._use_locking) for g, v in pairs]
-        with control_dependencies([step, *summed]):
-            counted = state.assign_add(self._local_step, 1, name="local_step_update")
-        with control_dependencies([counted]):
-            is_over = equal(floormod(self._local_step.read_value(), self._period), 0)
-            return cond(is_over, lambda: self._exchange(variables, global_step), no_op, name=name).op
+
+        def sum_up() -> list[Any]:
+            # A branch cannot make the variables that the centre's steps need.
+            self._opt._create_slots([self._getter.centre(v) for v in variables])
+            return [state.assign_add(self._getter.sum(v), g, use_locking=self._use_locking) for g, v in pairs]
+
+        return step_and_meet(
+            self._opt, pairs, self._local_step, self._period, lambda: self._exchange(variables, global_step), name, sum_up
+        )
 
     def _exchange(self, variables: list[Any], global_step: Any) -> Operation:
         sums = [self._getter.sum(v) for v in variables]

@@ -74,23 +74,29 @@ class CentredGetter:
 
 
 def step_and_meet(
-    optimizer: Optimizer, pairs: Sequence[Any], local_step: Any, period: Any, meet: Callable[[], Any], name: str | None
+    optimizer: Optimizer,
+    pairs: Sequence[Any],
+    local_step: Any,
+    period: Any,
+    meet: Callable[[], Any],
+    name: str | None,
+    beside: Callable[[], Sequence[Any]] = tuple,
 ) -> Operation:
     """The op that takes a step of the worker's, which `local_step` counts, and each `period` of them does what `meet` makes.
 
-    pairs: (gradient, variable). The optimizer's slots become the worker's own.
+    pairs: (gradient, variable). The optimizer's slots become the worker's own. beside: makes ops that every step does, too.
     """
     before = {v.name for v in global_variables()}
     step = optimizer.apply_gradients(pairs)
-    make_slots_local(before)
-    with control_dependencies([step]):
+    _make_slots_local(before)
+    with control_dependencies([step, *beside()]):
         counted = assign_add(local_step, 1, name="local_step_update")
     with control_dependencies([counted]):
         is_over = equal(floormod(local_step.read_value(), period), 0)
         return cond(is_over, meet, no_op, name=name).op  # type: ignore[no-any-return]
 
 
-def make_slots_local(before: set[str]) -> None:
+def _make_slots_local(before: set[str]) -> None:
     """Global variables that are not among these names, an optimizer's slots, become the worker's."""
     everyones = get_collection_ref(GraphKeys.GLOBAL_VARIABLES)
     for slot in [v for v in everyones if v.name not in before]:
