@@ -110,8 +110,8 @@ def test_a_module_that_is_not_named():
             "tfexp does not have TensorFlow's tf.lite.OpHint; `python -m tfexp.symbols tf.lite` lists what there is",
         ),
         (
-            "tf.train.do_quantize_training_on_graphdef",
-            "tfexp does not have TensorFlow's tf.train.do_quantize_training_on_graphdef; `python -m tfexp.symbols tf.train`",
+            "tf.LMDBReader",
+            "tfexp does not have TensorFlow's tf.LMDBReader; `python -m tfexp.symbols tf`",
         ),
         (
             "from tensorflow.lite import OpHint",

@@ -125,6 +125,10 @@ def test_an_op_that_is_not_there(graph):
             'node { name: "a" op: "Abs" input: "x" attr { key: "T" value { type: DT_STRING } } }',
             "attr 'T' of string is not in the list of allowed values",
         ),
+        (
+            'node { name: "a" op: "Placeholder" attr { key: "dtype" value { type: DT_INT32_REF } } }',
+            "must not have reference type value of int32_ref for attr 'dtype'",
+        ),
         ('node { name: "a" op: "NoOp" } node { name: "m" op: "Merge" ' + FLOAT + _count("N", 0) + " }", "minimum 1"),
     ],
 )

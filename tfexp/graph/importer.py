@@ -357,9 +357,11 @@ def _check_sizes(op: Op, node: node_def_pb2.NodeDef, attrs: dict[str, Any]) -> N
 
 def _check_choices(op: Op, attrs: dict[str, Any]) -> None:
     for key, declared in op.attrs.items():
-        if declared.allowed is None:
-            continue
         for value in attrs[key] if declared.kind.startswith("list(") else [attrs[key]]:
+            if isinstance(value, dtypes.DType) and value._is_ref_dtype:
+                raise ValueError(f"AttrValue must not have reference type value of {value.name} for attr {key!r}")
+            if declared.allowed is None:
+                continue
             given = attr_codec.as_text(value) if isinstance(value, bytes) else value
             if given not in declared.allowed:
                 name, choices = getattr(given, "name", given), [getattr(one, "name", one) for one in declared.allowed]

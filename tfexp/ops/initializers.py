@@ -111,12 +111,15 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers from [minval, maxval), integers too. Source: `tf.random_uniform_initializer`."""
 
-    def __init__(self, minval: Any = 0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
+    def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: int | None = None, dtype: Any = dtypes.float32) -> None:
         self.minval, self.maxval, self.seed = minval, maxval, seed
         self.dtype = dtypes.as_dtype(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return self._uniform(shape, self.minval, self.maxval, dtype or self.dtype)
+        dtype = dtypes.as_dtype(dtype or self.dtype)
+        # The default is no whole number, so that its node is there for floats, as in TensorFlow's graphs.
+        is_whole = dtype.is_integer and isinstance(self.minval, float) and self.minval.is_integer()
+        return self._uniform(shape, int(self.minval) if is_whole else self.minval, self.maxval, dtype)
 
     def get_config(self) -> dict[str, Any]:
         return {"minval": self.minval, "maxval": self.maxval, "seed": self.seed, "dtype": self.dtype.name}
