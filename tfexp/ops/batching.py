@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
+from tfexp.core.errors import FailedPreconditionError, invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, as_shape
 from tfexp.graph.operation import Operation
@@ -113,7 +113,7 @@ def _(
 ) -> Any:
     """The step's own rows of what the step that got the batch made of it."""
     if np.ndim(batched) == 0:
-        raise InvalidArgumentError(None, None, "input must have at least one dimension")
+        raise invalid("input must have at least one dimension")
     parcels = ctx.resource(container, shared_name or ctx.node_name, Parcels, "unbatch")
     parcels.leave({key: np.array(batched[start:end]) for key, start, end in batch_index.tolist()})
     return parcels.take([int(number)], lambda parts: parts[0], timeout_micros * _MICRO)
