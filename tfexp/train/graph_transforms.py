@@ -41,7 +41,7 @@ def TransformGraph(
 
     inputs and outputs: names of the nodes that are fed and fetched, which keep their names. With `ignore_errors=true` among
     its arguments, a transform that fails changes nothing. InvalidArgumentError for transforms that are not known, lack
-    arguments, or do not find a node.
+    arguments, or do not find a node; NotFoundError where `fold_constants` does not.
     """
     graph = GraphDef()
     graph.CopyFrom(input_graph_def)

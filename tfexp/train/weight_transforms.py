@@ -9,6 +9,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef as Node
 
 from tfexp.core import dtypes
+from tfexp.core.errors import NotFoundError
 from tfexp.core.op import find_op
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.graph import Graph
@@ -42,10 +43,13 @@ def _const(name: str, value: np.ndarray, kind: dtypes.DType) -> Node:
 def fold_constants(graph: GraphDef, inputs: list[str], outputs: list[str], arguments: Arguments) -> GraphDef:
     """What the outputs need, with constants for all that depends on constants alone.
 
-    `_output_shapes` are forgotten unless `clear_output_shapes=false`.
+    `_output_shapes` are forgotten unless `clear_output_shapes=false`. NotFoundError for ends that are no nodes.
     """
     known = {node.name for node in graph.node}
-    graph = extract_sub_graph(graph, [name for name in (*outputs, *inputs) if name in known])
+    for name in (*outputs, *inputs):
+        if name not in known:
+            raise NotFoundError(None, None, f"The node {name} to be fed or fetched is not found in the graph")
+    graph = extract_sub_graph(graph, [*outputs, *inputs])
     if arguments.get("clear_output_shapes") != ["false"]:
         for node in graph.node:
             node.attr.pop("_output_shapes", None)
@@ -69,7 +73,7 @@ def fold_constants(graph: GraphDef, inputs: list[str], outputs: list[str], argum
         del node.input[:]
         node.input.extend(_folded_input(text, made) for text in kept)
         nodes.append(node)
-    return extract_sub_graph(with_nodes(graph, nodes), [name for name in (*outputs, *inputs) if name in known])
+    return extract_sub_graph(with_nodes(graph, nodes), [*outputs, *inputs])
 
 
 def _folds(op: Operation, constant: set[str]) -> bool:
