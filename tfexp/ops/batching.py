@@ -13,15 +13,11 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, as_shape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import own_copies
 from tfexp.ops.batching_resource import BatchQueue, Parcels, Task
 
 _NAMES = "container: string = ''; shared_name: string = ''"
 _MICRO = 1e-6
-
-
-def _own(arrays: Sequence[Any]) -> list[np.ndarray]:
-    """Arrays that the step does not write to while another one may read them."""
-    return [np.array(array) for array in arrays]
 
 
 def _of_any_rows(shape: InputShape) -> TensorShape:
@@ -79,7 +75,7 @@ def _(
         ),
         f"batch {batching_queue}",
     )
-    return queue.put(_own(in_tensors)).now()
+    return queue.put(own_copies(in_tensors)).now()
 
 
 def _to_the_first(tasks: list[Task], joined: list[np.ndarray]) -> None:
@@ -192,7 +188,7 @@ def _(
         ),
         f"batch function {batching_queue}",
     )
-    return queue.put(_own(in_tensors), captured_tensors).now()
+    return queue.put(own_copies(in_tensors), captured_tensors).now()
 
 
 def _apply(function: Any, tasks: list[Task], joined: list[np.ndarray]) -> None:
