@@ -21,7 +21,7 @@ bipartite_match_op = define_op(
 
 
 @bipartite_match_op.shape
-def _(distance_mat: InputShape, num_valid_rows: InputShape, *, top_k: int) -> list[TensorShape]:
+def _(distance_mat: InputShape, num_valid_rows: InputShape) -> list[TensorShape]:
     rows, columns = with_rank(distance_mat, 2).as_list()
     return [TensorShape([rows]), TensorShape([columns])]
 

@@ -28,12 +28,12 @@ image_connected_components_op = define_op(
 
 
 @image_connected_components_op.shape
-def _(image: InputShape, *, dtype: Any) -> TensorShape:
+def _(image: InputShape) -> TensorShape:
     return with_rank(image, 3)
 
 
 @image_connected_components_op.kernel("CPU")
-def _(ctx: Any, image: Array, *, dtype: Any) -> Array:
+def _(ctx: Any, image: Array) -> Array:
     """1 + the first pixel of each area in the order of memory; an area goes on across edges, not across images."""
     if image.ndim != 3:
         raise invalid(f"Input image must have rank 3, but has shape {dims_text(image.shape)}")
