@@ -93,8 +93,8 @@ def test_keys_can_be_made_unique():
     )
     with tf.Session() as session:
         enqueue = tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)[0].enqueue_ops[0]
-        session.run([enqueue, enqueue])
-        session.run(enqueue)
+        for _ in range(2):
+            session.run(enqueue)
         keys = {session.run(batch.key)[0] for _ in range(2)}
     assert len(keys) == 2 and all(key.startswith(b"00000_of_00001:k") for key in keys)
 

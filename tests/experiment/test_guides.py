@@ -24,6 +24,7 @@ IN_PROCESS = (
     "completion",
     "explain",
     "export",
+    "graph_tools",
     "new",
     "preview",
     "records",

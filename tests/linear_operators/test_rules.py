@@ -85,6 +85,13 @@ def test_hints_of_products():
     assert positive == [True, None, None, None, None]
 
 
+def test_products_of_diagonals_have_the_hints():
+    real = tf.linalg.LinearOperatorDiag(np.array([2.0, 3.0], complex), is_self_adjoint=True)
+    turning = tf.linalg.LinearOperatorDiag(np.array([2j, 3.0]), is_self_adjoint=False)
+    products = [a.matmul(b) for a, b in ((real, real), (real, turning), (turning, turning))]
+    assert [product.is_self_adjoint for product in products] == [True, False, None]
+
+
 def test_squares():
     tall, wide, square = (tf.linalg.LinearOperatorFullMatrix(np.ones(shape)) for shape in ((3, 2), (2, 3), (2, 2)))
     assert [hints.is_square(*pair) for pair in ((tall, wide), (wide, wide), (tall, square), (square, square))] == [

@@ -92,9 +92,17 @@ def test_other_arguments_are_refused():
 
 
 def test_a_step_that_ends_leaves_its_batch(session):
-    batched = tf.nondifferentiable_batch_function(1, 4, LONG)(lambda a: a)(tf.constant([1]))
+    x, seen = tf.placeholder(tf.int32, [None]), []
+
+    @tf.nondifferentiable_batch_function(1, 4, LONG)
+    def same(rows):
+        return tf.py_func(lambda r: (seen.append(r.tolist()), r)[1], [rows], tf.int32)
+
+    batched = same(x)
     with pytest.raises(errors.DeadlineExceededError):
-        session.run(batched, options=tf.RunOptions(timeout_in_ms=20))
+        session.run(batched, {x: [1]}, options=tf.RunOptions(timeout_in_ms=20))
+    assert session.run(batched, {x: [2, 3, 5, 7]})[0].tolist() == [2, 3, 5, 7]
+    assert seen == [[2, 3, 5, 7]]
 
 
 def test_one_step_gets_the_batch_and_all_get_their_rows_and_gradients(session):

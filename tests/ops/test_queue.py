@@ -79,7 +79,7 @@ def test_full_empty_closed(queue: Any) -> None:
 
 def test_what_does_not_fit(queue: Any) -> None:
     fed, count = tf.placeholder(tf.float32), tf.placeholder(tf.int32)
-    give, several, many, up_to = queue.enqueue(fed), queue.enqueue_many([fed]), None, None
+    give, several = queue.enqueue(fed), queue.enqueue_many([fed])
     many, up_to = queue.dequeue_many(count), queue.dequeue_up_to(count)
     refused = [
         (give, {fed: [1.0, 2.0, 3.0]}, r"Shape mismatch in tuple component 0. Expected \[2\], got \[3\]"),
@@ -94,7 +94,7 @@ def test_what_does_not_fit(queue: Any) -> None:
     with tf.Session() as session:
         for fetch, feeds, text in refused:
             with pytest.raises(InvalidArgumentError, match=text):
-                soon(session, fetch, feeds)
+                session.run(fetch, feeds)
 
 
 def test_tuples_and_names() -> None:

@@ -141,11 +141,14 @@ def test_what_is_refused(definition, transform, text):
         TransformGraph(definition, ["x"], ["z"], [transform])
 
 
-def test_missing_outputs(definition):
+def test_missing_inputs_and_outputs(definition):
     with pytest.raises(errors.InvalidArgumentError, match="Input node q not found in graph"):
         TransformGraph(definition, ["x"], ["q"], ["strip_unused_nodes"])
     made = TransformGraph(definition, ["x"], ["q"], ["strip_unused_nodes(ignore_errors=true)"])
     assert made == definition
+    for fed, fetched in (("x", "q"), ("q", "z")):
+        with pytest.raises(errors.NotFoundError, match="The node q to be fed or fetched is not found"):
+            TransformGraph(definition, [fed], [fetched], ["fold_constants"])
 
 
 def test_reading_transforms():

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.graph import Graph
+from tfexp.graph.graph_util import node_name
+from tfexp.graph.inference_graph import node_from_map, values_from_const
 from tfexp.graph.tensor import Tensor
 
 _WINDOWS = frozenset({"Conv2D", "DepthwiseConv2dNative", "MaxPool", "MaxPoolV2", "AvgPool"})
@@ -225,7 +226,7 @@ def _info(node: Any, nodes: dict[str, Any], infos: dict[str, NodeInfo]) -> NodeI
 
 
 def _inputs(node: Any) -> list[str]:
-    return [name.split(":")[0] for name in node.input if not name.startswith("^")]
+    return [node_name(name) for name in node.input if not name.startswith("^")]
 
 
 def _layer(node: Any, nodes: dict[str, Any], size: list[Any] | None) -> _Layer | None:
@@ -233,7 +234,7 @@ def _layer(node: Any, nodes: dict[str, Any], size: list[Any] | None) -> _Layer |
     if node.op in _ELEMENTWISE:
         return _Layer()
     if node.op == "Pad":
-        return _padded(_constant(nodes, node.input[1]))
+        return _padded(values_from_const(node_from_map(nodes, node.input[1])))
     if node.op not in _WINDOWS:
         return None
     x, y, channel = _PLACES[node.attr["data_format"].s]
@@ -277,7 +278,7 @@ def _padded(paddings: np.ndarray) -> _Layer:
 def _sizes(node: Any, nodes: dict[str, Any], attribute: str, place: int) -> Any:
     """Four sizes, an attribute or, of MaxPoolV2, an input."""
     if node.op == "MaxPoolV2":
-        return tuple(_constant(nodes, node.input[place]).tolist())
+        return tuple(values_from_const(node_from_map(nodes, node.input[place])).tolist())
     return tuple(node.attr[attribute].list.i)
 
 
@@ -285,9 +286,9 @@ def _filter(node: Any, nodes: dict[str, Any]) -> Pair:
     """[width, height] of a filter: of a variable, or of what is made of one element by element."""
     name = node.input[1]
     while True:
-        weights = nodes[name.split(":")[0]]
+        weights = node_from_map(nodes, name)
         if weights.op == "Const":
-            height, width = make_ndarray(weights.attr["value"].tensor).shape[:2]
+            height, width = values_from_const(weights).shape[:2]
             return width, height
         if weights.attr["shape"].shape.dim:
             height, width = (dim.size for dim in weights.attr["shape"].shape.dim[:2])
@@ -295,10 +296,3 @@ def _filter(node: Any, nodes: dict[str, Any]) -> Pair:
         if not weights.input:
             raise ValueError(f"The size of the filter of {node.name} is not known")
         name = weights.input[0]
-
-
-def _constant(nodes: dict[str, Any], name: str) -> np.ndarray:
-    node = nodes[name.split(":", maxsplit=1)[0]]
-    if node.op != "Const":
-        raise ValueError(f"{name} is no constant, but {node.op}")
-    return make_ndarray(node.attr["value"].tensor)

@@ -263,7 +263,7 @@ class SequenceQueueingStateSaver:
 
     def _checked(self, length: Tensor, sequences: dict[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
         """(steps with padding, sequences): all have as many, a multiple of `num_unroll` that `length` does not exceed."""
-        (label, one), *others = sequences.items()
+        (_, one), *others = sequences.items()
         steps: Any = identity(shape(one)[0], name="padded_length")  # type: ignore[index]
         multiple = logical_and(equal(floormod(steps, self._num_unroll), 0), not_equal(steps, 0))
         text = f"Tensor {one.name} should be a multiple of: {self._num_unroll}, but saw value: "

@@ -8,7 +8,7 @@ from tfexp.contributed.sequence_batches import NextQueuedSequenceBatch, Sequence
 from tfexp.core import dtypes, errors
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
-from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
+from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue, is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
 from tfexp.ops.array_fill import zeros
@@ -66,8 +66,8 @@ def batch_sequences_with_states(
             num_unroll,
             input_length,
             input_key,
-            {key: serialize_many_sparse(x) if _is_sparse(x) else x for key, x in sequences.items()},
-            {key: serialize_sparse(x) if _is_sparse(x) else x for key, x in context.items()},
+            {key: serialize_many_sparse(x) if is_sparse(x) else x for key, x in sequences.items()},
+            {key: serialize_sparse(x) if is_sparse(x) else x for key, x in context.items()},
             initial_states,
             capacity,
             allow_small_batch,
@@ -79,13 +79,9 @@ def batch_sequences_with_states(
         batch = saver.next_batch
         for given, taken in ((sequences, batch.sequences), (context, batch.context)):
             for key, value in given.items():
-                if _is_sparse(value):
+                if is_sparse(value):
                     taken[key] = deserialize_sparse(taken[key], value.dtype)
         return batch
-
-
-def _is_sparse(value: Any) -> bool:
-    return isinstance(value, (SparseTensor, SparseTensorValue))
 
 
 def _converted(key: Any, value: Any) -> Any:
@@ -93,7 +89,7 @@ def _converted(key: Any, value: Any) -> Any:
         raise TypeError(f"the names of sequences have to be strings, not {key!r}")
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
-    return value if _is_sparse(value) else convert_to_tensor(value)
+    return value if is_sparse(value) else convert_to_tensor(value)
 
 
 def _padded(sequences: dict[str, Any], num_unroll: int) -> tuple[Tensor, dict[str, Any]]:
@@ -104,7 +100,7 @@ def _padded(sequences: dict[str, Any], num_unroll: int) -> tuple[Tensor, dict[st
     missing = floormod(-steps, num_unroll)
     padded: dict[str, Any] = {}
     for key, value in sequences.items():
-        if _is_sparse(value):
+        if is_sparse(value):
             whole = concat([[cast(steps + missing, dtypes.int64)], value.dense_shape[1:]], 0)
             padded[key] = SparseTensor(value.indices, value.values, whole)
         else:
@@ -116,7 +112,7 @@ def _padded(sequences: dict[str, Any], num_unroll: int) -> tuple[Tensor, dict[st
 
 def _steps(sequences: dict[str, Any]) -> Tensor:
     """How many steps the sequences have; of the longest, where all are sparse."""
-    dense: list[Any] = [shape(value)[0] for value in sequences.values() if not _is_sparse(value)]  # type: ignore[index]
+    dense: list[Any] = [shape(value)[0] for value in sequences.values() if not is_sparse(value)]  # type: ignore[index]
     if not dense:
         return reduce_max([cast(value.dense_shape[0], dtypes.int32) for value in sequences.values()])
     text = "All sequence lengths must match, but received lengths: "

@@ -130,6 +130,11 @@ class InvalidArgumentError(OpError, code=INVALID_ARGUMENT):
     """An argument that can never be right."""
 
 
+def invalid(message: str) -> InvalidArgumentError:
+    """The error of a kernel that got such an argument; whoever runs the node says which one it is."""
+    return InvalidArgumentError(None, None, message)
+
+
 class DeadlineExceededError(OpError, code=DEADLINE_EXCEEDED):
     """The step took longer than was allowed."""
 

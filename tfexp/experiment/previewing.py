@@ -18,6 +18,7 @@ _MOST_CLASSES = 20
 
 
 def show_preview(experiment: Experiment) -> None:
+    """Print the data's columns and labels, the course of the steps, and what is learned; of many, the first."""
     from rich.console import Console
     from rich.table import Table
 

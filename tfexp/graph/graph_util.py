@@ -52,10 +52,12 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Iterable[str]) 
     if not isinstance(graph_def, graph_pb2.GraphDef):
         raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
     needed = _needed(graph_def, _check_names("dest_nodes", dest_nodes))
-    out = graph_pb2.GraphDef(versions=graph_def.versions)
-    out.library.CopyFrom(graph_def.library)
-    out.node.extend(node for node in graph_def.node if node.name in needed)
-    return out
+    return with_nodes(graph_def, (node for node in graph_def.node if node.name in needed))
+
+
+def with_nodes(graph_def: graph_pb2.GraphDef, nodes: Iterable[NodeDef]) -> graph_pb2.GraphDef:
+    """A GraphDef of copies of these nodes, with the versions and the functions of `graph_def`."""
+    return graph_pb2.GraphDef(versions=graph_def.versions, library=graph_def.library, node=nodes)
 
 
 def execution_order(graph_def: graph_pb2.GraphDef) -> list[NodeDef]:

@@ -18,7 +18,7 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef as Node
 
 from tfexp.core import dtypes
 from tfexp.formats.tensor import make_ndarray, make_tensor_proto
-from tfexp.graph.graph_util import extract_sub_graph, node_name, remove_training_nodes
+from tfexp.graph.graph_util import extract_sub_graph, node_name, remove_training_nodes, with_nodes
 
 _CONVOLUTIONS = ("Conv2D", "DepthwiseConv2dNative")
 # Where each op has (x, mean, variance, beta, gamma) among its inputs, and what it calls epsilon.
@@ -65,10 +65,8 @@ def strip_unused(
     several = isinstance(placeholder_type_enum, (list, tuple))
     kinds = list(placeholder_type_enum) if several else [placeholder_type_enum] * len(input_node_names)
     kind_of = dict(zip(input_node_names, kinds, strict=True))
-    cut = graph_pb2.GraphDef(versions=input_graph_def.versions)
-    cut.library.CopyFrom(input_graph_def.library)
-    cut.node.extend(_placeholder(n, kind_of[n.name]) if n.name in kind_of else n for n in input_graph_def.node)
-    return extract_sub_graph(cut, output_node_names)
+    nodes = (_placeholder(n, kind_of[n.name]) if n.name in kind_of else n for n in input_graph_def.node)
+    return extract_sub_graph(with_nodes(input_graph_def, nodes), output_node_names)
 
 
 def strip_unused_from_files(
@@ -164,12 +162,8 @@ def fold_batch_norms(input_graph_def: graph_pb2.GraphDef) -> graph_pb2.GraphDef:
         if (found := _fold(node, nodes, uses_of_node)) is not None
     ]
     gone = {name for one in folded for name in one.gone}
-    out = graph_pb2.GraphDef(versions=input_graph_def.versions)
-    out.library.CopyFrom(input_graph_def.library)
-    out.node.extend(node for node in input_graph_def.node if node.name not in gone)
-    for one in folded:
-        out.node.extend(one.made)
-    return out
+    kept = [node for node in input_graph_def.node if node.name not in gone]
+    return with_nodes(input_graph_def, [*kept, *(node for one in folded for node in one.made)])
 
 
 def _fold(norm: Node, nodes: Mapping[str, Node], uses: Counter[str]) -> _Folded | None:

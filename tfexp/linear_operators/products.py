@@ -16,6 +16,11 @@ from tfexp.linear_operators.diagonals import (
     LinearOperatorScaledIdentity,
     LinearOperatorZeros,
 )
+from tfexp.linear_operators.hints import (
+    combined_commuting_positive_definite_hint,
+    combined_commuting_self_adjoint_hint,
+    combined_non_singular_hint,
+)
 from tfexp.linear_operators.operator import LinearOperator
 
 _Rule = Callable[[Any, Any], LinearOperator]
@@ -23,17 +28,10 @@ _Rule = Callable[[Any, Any], LinearOperator]
 
 def _hints(a: LinearOperator, b: LinearOperator) -> dict[str, Any]:
     """What is known of the product of two operators that commute."""
-    non_singular: bool | None = None
-    if a.is_non_singular and b.is_non_singular:
-        non_singular = True
-    elif False in (a.is_non_singular, b.is_non_singular):
-        non_singular = False
-    both_self_adjoint = bool(a.is_self_adjoint and b.is_self_adjoint)
-    definite = both_self_adjoint and a.is_positive_definite and b.is_positive_definite
     return {
-        "is_non_singular": non_singular,
-        "is_self_adjoint": both_self_adjoint or None,
-        "is_positive_definite": definite or None,
+        "is_non_singular": combined_non_singular_hint(a, b),
+        "is_self_adjoint": combined_commuting_self_adjoint_hint(a, b),
+        "is_positive_definite": combined_commuting_positive_definite_hint(a, b),
         "is_square": True,
     }
 

@@ -8,7 +8,7 @@ The other array ops: `array_identity` (constants, placeholders, identities), `ar
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -44,6 +44,11 @@ def element_array(value: Any) -> Any:
         scalar[()] = value
         return scalar
     return value
+
+
+def own_copies(values: Iterable[Any]) -> list[Array]:
+    """Arrays to be kept beyond the step: nobody else writes to them."""
+    return [np.array(value) for value in values]
 
 
 def variant_array(value: Any) -> Array:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError, OutOfRangeError
+from tfexp.core.errors import CancelledError, OpError, OutOfRangeError, invalid
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.core.waiting import Promise
 
@@ -80,14 +80,14 @@ class Barrier:
 
     def _check(self, component: int, keys: np.ndarray, values: np.ndarray) -> None:
         if not 0 <= component < len(self.types):
-            raise _refused(f"The component ID is out of range {component} > num_components (= {len(self.types)})")
+            raise invalid(f"The component ID is out of range {component} > num_components (= {len(self.types)})")
         if keys.ndim != 1 or values.shape[:1] != keys.shape:
-            raise _refused(
+            raise invalid(
                 "Keys must be a vector, and there must be as many values; there are keys of shape "
                 f"{dims_text(keys.shape)} and values of shape {dims_text(values.shape)}"
             )
         if not self.shapes[component].is_compatible_with(values.shape[1:]):
-            raise _refused(
+            raise invalid(
                 f"Shape mismatch in tuple component {component} of barrier {self.name}. Expected {self.shapes[component]}, "
                 f"got {dims_text(values.shape[1:])}"
             )
@@ -106,7 +106,7 @@ class Barrier:
             )
         number, parts = self._incomplete.setdefault(key, (index, [None] * len(self.types)))
         if parts[component] is not None:
-            raise _refused(
+            raise invalid(
                 f"Key {key.decode(errors='replace')} already has a value for component {component} in barrier {self.name}"
             )
         parts[component] = value
@@ -121,7 +121,7 @@ class Barrier:
         Of a closed barrier, `takes_fewer` takes what is there; OutOfRangeError where there will never be enough.
         """
         if wanted < 0:
-            raise _refused(f"num_elements must be at least 0, not {wanted}")
+            raise invalid(f"num_elements must be at least 0, not {wanted}")
         taker = _Taker(self, wanted, takes_fewer, waits_for_incomplete)
         with self._lock:
             self._takers.append(taker)
@@ -195,10 +195,6 @@ class Barrier:
             settled = self._serve()
         _settle(settled)
         promise.fail(type(reason)(None, None, f"{reason.message}; it waited for {waited_for}"))
-
-
-def _refused(text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, text)
 
 
 def _settle(settled: Sequence[Callable[[], None]]) -> None:

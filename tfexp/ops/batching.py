@@ -8,20 +8,16 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
+from tfexp.core.errors import FailedPreconditionError, invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, as_shape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import own_copies
 from tfexp.ops.batching_resource import BatchQueue, Parcels, Task
 
 _NAMES = "container: string = ''; shared_name: string = ''"
 _MICRO = 1e-6
-
-
-def _own(arrays: Sequence[Any]) -> list[np.ndarray]:
-    """Arrays that the step does not write to while another one may read them."""
-    return [np.array(array) for array in arrays]
 
 
 def _of_any_rows(shape: InputShape) -> TensorShape:
@@ -79,7 +75,7 @@ def _(
         ),
         f"batch {batching_queue}",
     )
-    return queue.put(_own(in_tensors)).now()
+    return queue.put(own_copies(in_tensors)).now()
 
 
 def _to_the_first(tasks: list[Task], joined: list[np.ndarray]) -> None:
@@ -113,7 +109,7 @@ def _(
 ) -> Any:
     """The step's own rows of what the step that got the batch made of it."""
     if np.ndim(batched) == 0:
-        raise InvalidArgumentError(None, None, "input must have at least one dimension")
+        raise invalid("input must have at least one dimension")
     parcels = ctx.resource(container, shared_name or ctx.node_name, Parcels, "unbatch")
     parcels.leave({key: np.array(batched[start:end]) for key, start, end in batch_index.tolist()})
     return parcels.take([int(number)], lambda parts: parts[0], timeout_micros * _MICRO)
@@ -192,7 +188,7 @@ def _(
         ),
         f"batch function {batching_queue}",
     )
-    return queue.put(_own(in_tensors), captured_tensors).now()
+    return queue.put(own_copies(in_tensors), captured_tensors).now()
 
 
 def _apply(function: Any, tasks: list[Task], joined: list[np.ndarray]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import DeadlineExceededError, InternalError, InvalidArgumentError, OpError, UnavailableError
+from tfexp.core.errors import DeadlineExceededError, InternalError, OpError, UnavailableError, invalid
 from tfexp.core.waiting import Promise
 
 Arrays = Sequence[np.ndarray]
@@ -59,9 +59,9 @@ class BatchQueue:
         sizes: Sequence[int] = (),
     ):
         if any(after <= before for before, after in itertools.pairwise(sizes)):
-            raise _refused("allowed_batch_sizes entries must be monotonically increasing")
+            raise invalid("allowed_batch_sizes entries must be monotonically increasing")
         if sizes and sizes[-1] != most_rows:
-            raise _refused("final entry in allowed_batch_sizes must equal max_batch_size")
+            raise invalid("final entry in allowed_batch_sizes must equal max_batch_size")
         self._process = process
         self._slots = threading.Semaphore(slots)
         self._most_rows, self._most_batches, self._seconds, self._sizes = most_rows, most_batches, seconds, sizes
@@ -72,9 +72,9 @@ class BatchQueue:
     def put(self, inputs: Arrays, captured: Arrays = ()) -> Task:
         """Rows to be processed. InvalidArgumentError for what does not fit, UnavailableError while too many wait."""
         if any(array.ndim == 0 for array in inputs):
-            raise _refused("Batching input tensors must have at least one dimension")
+            raise invalid("Batching input tensors must have at least one dimension")
         if len({array.shape[0] for array in inputs}) > 1:
-            raise _refused("Batching input tensors supplied in a given op invocation must have equal 0th-dimension size")
+            raise invalid("Batching input tensors supplied in a given op invocation must have equal 0th-dimension size")
         with self._lock:
             task = Task(self._count, inputs, captured, self._withdraw)
             self._count += 1
@@ -86,7 +86,7 @@ class BatchQueue:
 
     def _batch_for(self, task: Task) -> _Batch:
         if task.rows > self._most_rows:
-            raise _refused(f"Task size {task.rows} is larger than maximum batch size {self._most_rows}")
+            raise invalid(f"Task size {task.rows} is larger than maximum batch size {self._most_rows}")
         batch = self._waiting[-1] if self._waiting else None
         if batch is not None and not batch.full.is_set() and batch.rows + task.rows <= self._most_rows:
             return batch
@@ -190,9 +190,5 @@ class _Taker(Promise):
 def _concatenated(parts: Sequence[np.ndarray]) -> np.ndarray:
     if len({part.shape[1:] for part in parts}) > 1:
         shapes = " and ".join(str(list(shape)) for shape in sorted({part.shape for part in parts}))
-        raise _refused(f"Rows that are batched must have one shape; there are tensors of shapes {shapes}")
+        raise invalid(f"Rows that are batched must have one shape; there are tensors of shapes {shapes}")
     return np.concatenate(parts)
-
-
-def _refused(text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, text)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.scopes import name_scope
@@ -21,7 +21,7 @@ bipartite_match_op = define_op(
 
 
 @bipartite_match_op.shape
-def _(distance_mat: InputShape, num_valid_rows: InputShape, *, top_k: int) -> list[TensorShape]:
+def _(distance_mat: InputShape, num_valid_rows: InputShape) -> list[TensorShape]:
     rows, columns = with_rank(distance_mat, 2).as_list()
     return [TensorShape([rows]), TensorShape([columns])]
 
@@ -29,20 +29,14 @@ def _(distance_mat: InputShape, num_valid_rows: InputShape, *, top_k: int) -> li
 @bipartite_match_op.kernel("CPU")
 def _(ctx: Any, distance_mat: Array, num_valid_rows: Array, *, top_k: int) -> tuple[Array, Array]:
     if distance_mat.ndim != 2:
-        raise InvalidArgumentError(
-            None, None, f"distance_mat should be 2-dimensional, but got {dims_text(distance_mat.shape)}"
-        )
+        raise invalid(f"distance_mat should be 2-dimensional, but got {dims_text(distance_mat.shape)}")
     if num_valid_rows.size != 1:
-        raise InvalidArgumentError(
-            None, None, f"num_valid_rows argument should be a tensor with 1 element, but got {num_valid_rows.size}"
-        )
+        raise invalid(f"num_valid_rows argument should be a tensor with 1 element, but got {num_valid_rows.size}")
     rows, columns = distance_mat.shape
     valid = int(num_valid_rows.item())
     least = valid if valid >= 0 else 1
     if rows < least:
-        raise InvalidArgumentError(
-            None, None, f"There should be at least {least} rows in distance_mat, but only got {rows} rows."
-        )
+        raise invalid(f"There should be at least {least} rows in distance_mat, but only got {rows} rows.")
     row_to_column, column_to_row = np.full(rows, -1, np.int32), np.full(columns, -1, np.int32)
     free_rows, free_columns = np.arange(valid if valid >= 0 else rows), np.arange(columns)
     pairs = min(len(free_rows), columns)

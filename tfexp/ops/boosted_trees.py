@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.protos.boosted_trees import DebugOutput
@@ -200,7 +200,7 @@ def _(ctx: Any, trees: TreeEnsemble, features: list[Array], *, logits_dimension:
 
 def _require_one(logits_dimension: int) -> None:
     if logits_dimension != 1:
-        raise InvalidArgumentError(None, None, f"Currently only one dimensional outputs are supported: {logits_dimension}")
+        raise invalid(f"Currently only one dimensional outputs are supported: {logits_dimension}")
 
 
 # --- how it grows ------------------------------------------------------------------------------------------------------
@@ -257,11 +257,11 @@ def _(
     """[features, nodes, buckets, 2]: the sums of gradients and of hessians."""
     buckets = _buckets(features)
     if buckets.size and buckets.min() < 0:
-        raise _refused(f"Buckets must not be negative, and are {buckets.min()} and more")
+        raise invalid(f"Buckets must not be negative, and are {buckets.min()} and more")
     # There may be a boundary more than buckets: what is above the last of them goes there too. TensorFlow writes elsewhere.
     buckets = np.minimum(buckets, num_buckets - 1)
     if node_ids.size and not (node_ids.min() >= 0 and node_ids.max() < max_splits):
-        raise _refused(f"Nodes must be in [0, {max_splits}), and are {node_ids.min()} to {node_ids.max()}")
+        raise invalid(f"Nodes must be in [0, {max_splits}), and are {node_ids.min()} to {node_ids.max()}")
     shape = (len(features), max_splits, num_buckets)
     place = np.ravel_multi_index((np.arange(len(features))[:, np.newaxis], node_ids.reshape(1, -1), buckets), shape)
     sums = [
@@ -369,7 +369,3 @@ def _(
     columns = (joined[0][chosen], features[chosen], joined[2][chosen], joined[1][chosen], left, right)
     splits = [Split(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
     trees.checked().grow(splits, int(max_depth), pruning_mode)
-
-
-def _refused(text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, text)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
@@ -28,15 +28,15 @@ image_connected_components_op = define_op(
 
 
 @image_connected_components_op.shape
-def _(image: InputShape, *, dtype: Any) -> TensorShape:
+def _(image: InputShape) -> TensorShape:
     return with_rank(image, 3)
 
 
 @image_connected_components_op.kernel("CPU")
-def _(ctx: Any, image: Array, *, dtype: Any) -> Array:
+def _(ctx: Any, image: Array) -> Array:
     """1 + the first pixel of each area in the order of memory; an area goes on across edges, not across images."""
     if image.ndim != 3:
-        raise InvalidArgumentError(None, None, f"Input image must have rank 3, but has shape {dims_text(image.shape)}")
+        raise invalid(f"Input image must have rank 3, but has shape {dims_text(image.shape)}")
     nothing = b"" if image.dtype == object else image.dtype.type(0)
     pixels = np.arange(image.size).reshape(image.shape)
     filled = image != nothing

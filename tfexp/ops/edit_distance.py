@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_layout import check_sparse, refuse
+from tfexp.ops.sparse_layout import check_sparse
 
 Array = np.ndarray
 
@@ -59,11 +60,11 @@ def _(
     check_sparse(hypothesis_indices, hypothesis_values, hypothesis_shape)
     check_sparse(truth_indices, truth_values, truth_shape)
     if len(hypothesis_shape) != len(truth_shape):
-        raise refuse(
+        raise invalid(
             f"Expected matching hypothesis and truth ranks, got {dims_text(hypothesis_shape)} and {dims_text(truth_shape)}"
         )
     if not len(truth_shape):
-        raise refuse("Sequences have at least one dimension, got shapes [] and []")
+        raise invalid("Sequences have at least one dimension, got shapes [] and []")
     dims = tuple(np.maximum(hypothesis_shape, truth_shape)[:-1].tolist())
     values = [hypothesis_values, truth_values]
     if hypothesis_values.dtype == object:
@@ -83,7 +84,7 @@ def _sequences(indices: Array, values: Array, dims: tuple[int, ...], what: str) 
     groups = indices[:, :-1]
     if ((groups < 0) | (groups >= np.array(dims, np.int64))).any():
         row = int(np.argmax(((groups < 0) | (groups >= np.array(dims, np.int64))).any(axis=1)))
-        raise refuse(f"{what}_indices[{row}] = {dims_text(indices[row])} is outside of {dims_text(dims)} sequences")
+        raise invalid(f"{what}_indices[{row}] = {dims_text(indices[row])} is outside of {dims_text(dims)} sequences")
     count = int(np.prod(dims, dtype=np.int64))
     sequence = np.ravel_multi_index(tuple(groups.T), dims) if dims else np.zeros(len(indices), np.int64)
     sizes = np.bincount(sequence, minlength=count)

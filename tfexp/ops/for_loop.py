@@ -10,7 +10,7 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.array import Array
+from tfexp.ops.array import Array, own_copies
 from tfexp.ops.shape_rules import with_rank
 
 for_op = define_op("For(start: int32, limit: int32, delta: int32, input: T) -> (output: T) {T: list(type) >= 0; body: func}")
@@ -38,4 +38,4 @@ def _(ctx: Any, start: Array, limit: Array, delta: Array, input: Sequence[Any], 
     values = list(input)
     for turn in range(first, last, step):
         values = list(function([np.int32(turn), *values]))
-    return [np.array(value) for value in values]
+    return own_copies(values)

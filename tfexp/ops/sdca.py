@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -115,10 +115,10 @@ def _ascend(
 ) -> list[Array]:
     count = example_weights.size
     if example_labels.size != count:
-        raise _refused(f"Expected {count} example labels but got {example_labels.size}")
+        raise invalid(f"Expected {count} example labels but got {example_labels.size}")
     if example_state_data.shape != (count, _STATE):
         given = dims_text(example_state_data.shape)
-        raise _refused(f"Expected shape [{count},{_STATE}] for example_state_data, got {given}")
+        raise invalid(f"Expected shape [{count},{_STATE}] for example_state_data, got {given}")
     places = [_places(wanted, own) for wanted, own in zip(sparse_feature_indices, sparse_indices, strict=True)]
     examples = _laid_out(
         count, sparse_example_indices, places, sparse_feature_values, dense_features, sparse_weights, dense_weights
@@ -204,7 +204,7 @@ def _places(wanted: Array, own: Array) -> Array:
     places = order[np.minimum(found, max(own.size - 1, 0))] if own.size else np.zeros(wanted.shape, np.int64)
     known = own[places] == wanted if own.size else np.zeros(wanted.shape, bool)
     if not known.all():
-        raise _refused(f"Found sparse feature indices out of valid range: {wanted[~known][0]}")
+        raise invalid(f"Found sparse feature indices out of valid range: {wanted[~known][0]}")
     return places
 
 
@@ -219,17 +219,17 @@ def _laid_out(
 ) -> _Examples:
     for features, weights in zip(dense_features, dense_weights, strict=True):
         if features.ndim != 2 or features.shape[0] != count:
-            raise _refused(f"Dense features must be [{count}, width], one row for each example: {dims_text(features.shape)}")
+            raise invalid(f"Dense features must be [{count}, width], one row for each example: {dims_text(features.shape)}")
         if features.shape[1] != weights.size:
-            raise _refused(f"There are {weights.size} dense weights, but features of {features.shape[1]} columns")
+            raise invalid(f"There are {weights.size} dense weights, but features of {features.shape[1]} columns")
     owners = np.concatenate([np.zeros(0, np.int64), *example_indices])
     if owners.size and not 0 <= owners.min() <= owners.max() < count:
-        raise _refused(f"Sparse features are of examples {owners.min()} to {owners.max()}, but there are {count} examples")
+        raise invalid(f"Sparse features are of examples {owners.min()} to {owners.max()}, but there are {count} examples")
     for number, own in enumerate(places):
         if example_indices[number].shape != own.shape:
-            raise _refused(f"Expected {own.size} example indices for sparse feature {number}")
+            raise invalid(f"Expected {own.size} example indices for sparse feature {number}")
         if number < len(feature_values) and feature_values[number].shape != own.shape:
-            raise _refused(f"Expected {own.size} values for sparse feature {number}")
+            raise invalid(f"Expected {own.size} values for sparse feature {number}")
     # Features that have no values have 1.
     values = [*feature_values, *(np.ones(own.shape, np.float32) for own in places[len(feature_values) :])]
     offsets = np.cumsum([0, *(weights.size for weights in sparse_weights)])
@@ -257,10 +257,6 @@ def _divided(flat: Array, like: list[Array]) -> list[Array]:
 def _shrunk(weights: Array, by: float) -> Array:
     """Nearer to 0 by so much: the proximal step of l1."""
     return np.copysign(np.maximum(np.abs(weights) - by, 0), weights)
-
-
-def _refused(text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, text)
 
 
 @sdca_shrink_l1_op.shape

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.errors import invalid
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.text import as_text
 from tfexp.graph.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
-from tfexp.ops.sparse_layout import check_sparse, dim_of, refuse
+from tfexp.ops.sparse_layout import check_sparse, dim_of
 
 Array = np.ndarray
 
@@ -86,7 +87,7 @@ class _Sets:
 
 def _dense(array: Array) -> _Sets:
     if array.ndim < 2:
-        raise refuse(f"Invalid rank {array.ndim}: sets are in the last dimension of a tensor of at least two.")
+        raise invalid(f"Invalid rank {array.ndim}: sets are in the last dimension of a tensor of at least two.")
     dims = array.shape[:-1]
     count = int(np.prod(dims, dtype=np.int64))
     return _Sets(np.repeat(np.arange(count), array.shape[-1]), array.reshape(-1), dims)
@@ -95,11 +96,11 @@ def _dense(array: Array) -> _Sets:
 def _sparse(indices: Array, values: Array, dims: Array, validate: bool) -> _Sets:
     check_sparse(indices, values, dims)
     if len(dims) < 2:
-        raise refuse(f"Invalid rank {len(dims)}: sets are in the last dimension of a tensor of at least two.")
+        raise invalid(f"Invalid rank {len(dims)}: sets are in the last dimension of a tensor of at least two.")
     outside = ((indices < 0) | (indices >= dims)).any(axis=1)
     if outside.any():
         i = int(np.argmax(outside))
-        raise refuse(f"indices[{i}] = {dims_text(indices[i])} is out of bounds: need 0 <= index < {dims_text(dims)}")
+        raise invalid(f"indices[{i}] = {dims_text(indices[i])} is out of bounds: need 0 <= index < {dims_text(dims)}")
     if validate:
         flat = np.ravel_multi_index(tuple(indices.T), tuple(dims)) if len(indices) else np.zeros(0, np.int64)
         steps = np.diff(flat)
@@ -107,7 +108,7 @@ def _sparse(indices: Array, values: Array, dims: Array, validate: bool) -> _Sets
             i = int(np.argmax(steps <= 0))
             reason = "is repeated" if steps[i] == 0 else "is out of order. Many sparse ops require sorted indices."
             hint = "" if steps[i] == 0 else "\n    Use `tf.sparse.reorder` to create a correctly ordered copy."
-            raise refuse(f"indices[{i + 1}] = {dims_text(indices[i + 1])} {reason}{hint}")
+            raise invalid(f"indices[{i + 1}] = {dims_text(indices[i + 1])} {reason}{hint}")
     outer = tuple(dims[:-1].tolist())
     return _Sets(np.ravel_multi_index(tuple(indices[:, :-1].T), outer), values, outer)
 
@@ -146,9 +147,9 @@ def _combined(a: _Sets, b: _Sets, operation: Any) -> list[Array]:
     """The sparse tensor of the results, each sorted."""
     function = _OPERATIONS.get(as_text(operation))
     if function is None:
-        raise refuse(f"Invalid set_operation {operation}: one of {', '.join(sorted(_OPERATIONS))} is needed.")
+        raise invalid(f"Invalid set_operation {operation}: one of {', '.join(sorted(_OPERATIONS))} is needed.")
     if a.dims != b.dims:
-        raise refuse(f"Mismatched shapes {dims_text(a.dims)} vs {dims_text(b.dims)}")
+        raise invalid(f"Mismatched shapes {dims_text(a.dims)} vs {dims_text(b.dims)}")
     count = int(np.prod(a.dims, dtype=np.int64))
     coded = _Coded(np.concatenate([a.values, b.values]), count)
     numbers = np.concatenate([a.groups, b.groups]) * coded.count + coded.codes

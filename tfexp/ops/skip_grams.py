@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
@@ -46,11 +46,11 @@ def _(
 ) -> list[Array]:
     least, most, first = int(min_skips), int(max_skips), int(start)
     if least < 0 or most < 0:
-        raise InvalidArgumentError(None, None, "Both min_skips and max_skips must be >= 0.")
+        raise invalid("Both min_skips and max_skips must be >= 0.")
     if least > most:
-        raise InvalidArgumentError(None, None, "min_skips must be <= max_skips.")
+        raise invalid("min_skips must be <= max_skips.")
     if not 0 <= first <= len(words):
-        raise InvalidArgumentError(None, None, f"start must be in [0, {len(words)}], not {first}")
+        raise invalid(f"start must be in [0, {len(words)}], not {first}")
     words = words[first:] if limit < 0 else words[first : first + int(limit)]
     stream = stream_state(ctx, seed, seed2).take(len(words) // _TOKENS_PER_BLOCK + 1)
     skips = least + _below(stream, most - least + 1, len(words))

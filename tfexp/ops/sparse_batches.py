@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tfexp.core.errors import invalid
 from tfexp.core.shape import dims_text
-from tfexp.ops.sparse_layout import check_sparse, refuse
+from tfexp.ops.sparse_layout import check_sparse
 
 Array = np.ndarray
 
@@ -27,14 +28,14 @@ def apart(indices: Array, values: Array, dims: Array) -> list[Parts]:
     """The sparse tensors along the first dimension. InvalidArgumentError for a vector, or indices that are not sorted."""
     check_sparse(indices, values, dims)
     if len(dims) < 2:
-        raise refuse(f"Rank of input SparseTensor should be > 1, but saw rank: {len(dims)}")
+        raise invalid(f"Rank of input SparseTensor should be > 1, but saw rank: {len(dims)}")
     rows = indices[:, 0]
     if ((rows < 0) | (rows >= dims[0])).any():
         i = int(np.argmax((rows < 0) | (rows >= dims[0])))
-        raise refuse(f"Received unexpected batch index: indices[{i},0] = {rows[i]} is not in [0, {dims[0]})")
+        raise invalid(f"Received unexpected batch index: indices[{i},0] = {rows[i]} is not in [0, {dims[0]})")
     if (np.diff(rows) < 0).any():
         i = int(np.argmax(np.diff(rows) < 0)) + 1
-        raise refuse(
+        raise invalid(
             f"indices[{i}] = {dims_text(indices[i])} is out of order. Many sparse ops require sorted indices.\n"
             "    Use `tf.sparse.reorder` to create a correctly ordered copy."
         )
@@ -55,7 +56,7 @@ def together(parts: list[Parts], outer: tuple[int, ...]) -> list[Array]:
     ranks = np.array([len(part.dims) for part in parts])
     if (ranks != ranks[0]).any():
         i = int(np.argmax(ranks != ranks[0]))
-        raise refuse(
+        raise invalid(
             f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: {ranks[0]} but rank of "
             f"SparseTensor[{i}] is: {ranks[i]}"
         )

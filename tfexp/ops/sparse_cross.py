@@ -12,13 +12,13 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor, is_sparse
 from tfexp.ops.cast import cast
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_layout import refuse
 from tfexp.ops.string_hash import fingerprint64, hashes
 
 Array = np.ndarray
@@ -67,30 +67,30 @@ def _columns(
 ) -> tuple[list[_Column], int]:
     """(the columns, sparse ones first; the number of rows). InvalidArgumentError for what does not fit together."""
     if not indices and not dense:
-        raise refuse("There is nothing to cross: neither sparse nor dense inputs.")
+        raise invalid("There is nothing to cross: neither sparse nor dense inputs.")
     for i, (index, value, dims) in enumerate(zip(indices, values, shapes, strict=True)):
         if index.ndim != 2 or index.shape[1] != 2:
             got = index.shape[1] if index.ndim == 2 else list(index.shape)
-            raise refuse(f"Expected D2 of index to be 2 got {got} at position {i}")
+            raise invalid(f"Expected D2 of index to be 2 got {got} at position {i}")
         if value.shape != index.shape[:1]:
-            raise refuse(f"Expected size of values to be {len(index)} got {list(value.shape)} at position {i}")
+            raise invalid(f"Expected size of values to be {len(index)} got {list(value.shape)} at position {i}")
         if dims.shape != (2,):
-            raise refuse(f"Expected input shape to be [2] got {list(dims.shape)} at position {i}")
+            raise invalid(f"Expected input shape to be [2] got {list(dims.shape)} at position {i}")
     for i, array in enumerate(dense):
         if array.ndim != 2:
-            raise refuse(f"Dense inputs should be a matrix but received shape {list(array.shape)} at position {i}")
+            raise invalid(f"Dense inputs should be a matrix but received shape {list(array.shape)} at position {i}")
     rows = int(shapes[0][0]) if len(shapes) else len(dense[0])
     columns = []
     for i, (index, value, dims) in enumerate(zip(indices, values, shapes, strict=True)):
         if dims[0] != rows:
-            raise refuse(f"Expected batch size {rows} got {dims[0]} at position {i}")
+            raise invalid(f"Expected batch size {rows} got {dims[0]} at position {i}")
         row = index[:, 0]
         if ((row < 0) | (row >= rows)).any():
-            raise refuse(f"Expected rows in [0, {rows}) got {row[(row < 0) | (row >= rows)][0]} at position {i}")
+            raise invalid(f"Expected rows in [0, {rows}) got {row[(row < 0) | (row >= rows)][0]} at position {i}")
         columns.append(_Column(value[np.argsort(row, kind="stable")], np.bincount(row, minlength=rows)))
     for i, array in enumerate(dense):
         if len(array) != rows:
-            raise refuse(f"Expected batch size {rows} got {len(array)} at dense tensor {i}")
+            raise invalid(f"Expected batch size {rows} got {len(array)} at dense tensor {i}")
         columns.append(_Column(array.reshape(-1), np.full(rows, array.shape[1])))
     return columns, rows
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.errors import invalid
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -15,7 +16,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.ops import array, array_fill, array_gather, array_join, array_slice, cast, elementwise_unary
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, dim_of, refuse, row_major
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, dim_of, row_major
 from tfexp.ops.sparse_math import check_same_shape
 from tfexp.ops.sparse_math import dense_add_op as sparse_plus_dense_op
 
@@ -46,14 +47,14 @@ def _attach(op: Op, function: Callable[[Array, Array], Array]) -> None:
         check_sparse(sp_indices, sp_values, sp_shape)
         rank = len(sp_shape)
         if dense.ndim > rank or any(d not in (1, n) for d, n in zip(reversed(dense.shape), reversed(sp_shape))):
-            raise refuse(
+            raise invalid(
                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
                 f"{dims_text(sp_shape)} vs. {dims_text(dense.shape)}"
             )
         outside = ((sp_indices < 0) | (sp_indices >= sp_shape)).any(axis=1)
         if outside.any():
             row = int(np.argmax(outside))
-            raise refuse(
+            raise invalid(
                 "Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape: "
                 f"indices[{row}] = {dims_text(sp_indices[row])}, shape {dims_text(sp_shape)}"
             )
@@ -66,7 +67,7 @@ def _divided(values: Array, by: Array) -> Array:
     if values.dtype.kind not in "iu":
         return np.divide(values, by)
     if (by == 0).any():
-        raise refuse("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero")
+        raise invalid("SparseDenseCwiseDiv cannot divide by zero, but input dense tensor contains zero")
     # Integer division here rounds towards zero.
     quotients = np.floor_divide(values, by)
     return quotients + ((quotients < 0) & (quotients * by != values))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -26,11 +26,6 @@ NUMBERS = (
 
 # Those that have an order.
 REAL = "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64"
-
-
-def refuse(text: str) -> InvalidArgumentError:
-    """The error of a run that got such input."""
-    return InvalidArgumentError(None, None, text)
 
 
 def dim_of(shape: TensorShape, axis: int) -> int | None:
@@ -55,15 +50,15 @@ def check_ranks(indices: InputShape, values: InputShape, dims: InputShape) -> No
 def check_sparse(indices: Array, values: Array, dims: Array) -> None:
     """InvalidArgumentError unless these are the parts of a sparse tensor."""
     if indices.ndim != 2:
-        raise refuse(f"Input indices should be a matrix but received shape {list(indices.shape)}")
+        raise invalid(f"Input indices should be a matrix but received shape {list(indices.shape)}")
     if values.ndim != 1:
-        raise refuse(f"Input values should be a vector but received shape {list(values.shape)}")
+        raise invalid(f"Input values should be a vector but received shape {list(values.shape)}")
     if dims.ndim != 1:
-        raise refuse(f"Input shape should be a vector but received shape {list(dims.shape)}")
+        raise invalid(f"Input shape should be a vector but received shape {list(dims.shape)}")
     if len(indices) != len(values):
-        raise refuse(f"Number of elements in indices ({len(indices)}) and values ({len(values)}) do not match")
+        raise invalid(f"Number of elements in indices ({len(indices)}) and values ({len(values)}) do not match")
     if indices.shape[1] != len(dims):
-        raise refuse(f"Index rank ({indices.shape[1]}) and shape rank ({len(dims)}) do not match")
+        raise invalid(f"Index rank ({indices.shape[1]}) and shape rank ({len(dims)}) do not match")
 
 
 # --- order ------------------------------------------------------------------------------------------------------------
@@ -148,7 +143,7 @@ def _flat(indices: Array, dims: Array) -> Array:
     size = int(np.prod(dims))
     if ((flat < 0) | (flat >= size)).any():
         row = int(np.argmax((flat < 0) | (flat >= size)))
-        raise refuse(f"indices[{row}] = {dims_text(indices[row])} is out of bounds: need 0 <= index < {dims_text(dims)}")
+        raise invalid(f"indices[{row}] = {dims_text(indices[row])} is out of bounds: need 0 <= index < {dims_text(dims)}")
     return flat
 
 
@@ -157,24 +152,26 @@ def _completed(old: Array, new: Array) -> Array:
     size = int(np.prod(old))
     if (new < -1).any():
         axis = int(np.argmax(new < -1))
-        raise refuse(f"size {axis} must be non-negative, not {new[axis]}")
+        raise invalid(f"size {axis} must be non-negative, not {new[axis]}")
     missing = np.flatnonzero(new == -1)
     if len(missing) > 1:
-        raise refuse(f"only one output dimension may be -1, not both {missing[0]} and {missing[1]}")
+        raise invalid(f"only one output dimension may be -1, not both {missing[0]} and {missing[1]}")
     dims = new.copy()
     if len(missing):
         dims[missing] = 1
         rest = int(np.prod(dims))
         if rest == 0:
-            raise refuse("reshape cannot infer the missing input size for an empty tensor unless all specified are non-zero")
+            raise invalid(
+                "reshape cannot infer the missing input size for an empty tensor unless all specified are non-zero"
+            )
         if size % rest:
-            raise refuse(
+            raise invalid(
                 f"Input to reshape is a SparseTensor with {size} dense values, but the requested shape requires a multiple "
                 f"of {rest}. input_shape={dims_text(old)} output_shape={dims_text(dims)}"
             )
         dims[missing] = size // rest
     if int(np.prod(dims)) != size:
-        raise refuse(
+        raise invalid(
             f"Input to reshape is a tensor with {size} dense values, but the requested shape has {int(np.prod(dims))}. "
             f"input_shape={dims_text(old)} output_shape={dims_text(dims)}"
         )
@@ -208,16 +205,16 @@ def _(
 ) -> list[Array]:
     rank = len(shapes[0])
     if not -rank <= concat_dim < rank:
-        raise refuse(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
+        raise invalid(f"Concat dimension must be in range [{-rank}, {rank}), got {concat_dim}")
     axis = concat_dim % rank
     for i, (index, value, dims) in enumerate(zip(indices, values, shapes, strict=True)):
         check_sparse(index, value, dims)
         if len(dims) != rank:
-            raise refuse(f"Ranks of all input tensors must match: expected {rank} but got {len(dims)} at position {i}")
+            raise invalid(f"Ranks of all input tensors must match: expected {rank} but got {len(dims)} at position {i}")
         wrong = np.flatnonzero((dims != shapes[0]) & (np.arange(rank) != axis))
         if len(wrong):
             d = int(wrong[0])
-            raise refuse(
+            raise invalid(
                 f"Input shapes must match: expected {shapes[0][d]} for dimension {d} but got {dims[d]} at position {i}"
             )
     ends = np.cumsum([dims[axis] for dims in shapes])
@@ -253,7 +250,7 @@ def _(ctx: Any, indices: Array, values: Array, shape: Array, start: Array, size:
     check_sparse(indices, values, shape)
     for what, vector in (("start", start), ("size", size)):
         if len(vector) != len(shape):
-            raise refuse(f"Expected {what} to be a vector of length {len(shape)} but got length {len(vector)}")
+            raise invalid(f"Expected {what} to be a vector of length {len(shape)} but got length {len(vector)}")
     inside = ((indices >= start) & (indices < start + size)).all(axis=1)
     kept = np.maximum(np.minimum(size, shape - start), 0)
     return [indices[inside] - start, values[inside], kept]
@@ -273,7 +270,7 @@ def _(grad: InputShape, indices: InputShape, start: InputShape, kept: InputShape
 @slice_grad_op.kernel("CPU")
 def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array) -> Array:
     if len(backprop_val_grad) != len(output_indices):
-        raise refuse(
+        raise invalid(
             "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(output_indices)}"
         )
@@ -326,24 +323,24 @@ def _(indices: InputShape, values: InputShape, dims: InputShape, default: InputS
 @fill_op.kernel("CPU")
 def _(ctx: Any, indices: Array, values: Array, dense_shape: Array, default_value: Array) -> list[Array]:
     if dense_shape.ndim != 1 or not len(dense_shape):
-        raise refuse(f"dense_shape must be a non-empty vector, saw: {dims_text(dense_shape.shape)}")
+        raise invalid(f"dense_shape must be a non-empty vector, saw: {dims_text(dense_shape.shape)}")
     if indices.ndim != 2:
-        raise refuse(f"indices must be a matrix, saw: {dims_text(indices.shape)}")
+        raise invalid(f"indices must be a matrix, saw: {dims_text(indices.shape)}")
     if values.shape != indices.shape[:1]:
-        raise refuse(
+        raise invalid(
             f"The length of `values` ({dims_text(values.shape)}) must match the rows of `indices` ({len(indices)})."
         )
     if np.ndim(default_value):
-        raise refuse(f"default_value must be a scalar, saw: {dims_text(np.shape(default_value))}")
+        raise invalid(f"default_value must be a scalar, saw: {dims_text(np.shape(default_value))}")
     count = int(dense_shape[0])
     rows = indices[:, 0]
     if count == 0 and len(rows):
-        raise refuse(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(rows)}")
+        raise invalid(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(rows)}")
     bad = (rows < 0) | (rows >= count)
     if bad.any():
         i = int(np.argmax(bad))
         reason = f"{rows[i]} < 0" if rows[i] < 0 else f"{rows[i]} >= {count}"
-        raise refuse(f"indices({i}, 0) is invalid: {reason}")
+        raise invalid(f"indices({i}, 0) is invalid: {reason}")
     empty = np.bincount(rows, minlength=count) == 0
     added = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
     added[:, 0] = np.flatnonzero(empty)
@@ -371,7 +368,7 @@ def _(ctx: Any, reverse_index_map: Array, grad_values: Array) -> list[Array]:
     bad = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
     if bad.any():
         wrong = reverse_index_map[np.argmax(bad)]
-        raise refuse(f"Elements in reverse index must be in [0, {len(grad_values)}) but got {wrong}")
+        raise invalid(f"Elements in reverse index must be in [0, {len(grad_values)}) but got {wrong}")
     rest = np.ones(len(grad_values), bool)
     rest[reverse_index_map] = False
     return [grad_values[reverse_index_map], np.asarray(grad_values[rest].sum(dtype=grad_values.dtype), grad_values.dtype)]

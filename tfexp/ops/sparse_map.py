@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.text import as_text
@@ -20,7 +21,7 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_batches import Parts, apart, together
-from tfexp.ops.sparse_layout import check_ranks, check_sparse, refuse
+from tfexp.ops.sparse_layout import check_ranks, check_sparse
 
 Array = np.ndarray
 
@@ -55,7 +56,7 @@ class _TensorsMap:
         with self._lock:
             missing = set(numbers) - self._parts.keys()
             if missing:
-                raise refuse(f"Unable to find SparseTensor: {min(missing)} in map: {self.name}")
+                raise invalid(f"Unable to find SparseTensor: {min(missing)} in map: {self.name}")
             return list(map(self._parts.pop, numbers))
 
 
@@ -105,9 +106,9 @@ def _(handles: InputShape) -> list[TensorShape]:
 @take_many_op.kernel("CPU")
 def _(ctx: Any, sparse_handles: Array, *, container: Any, shared_name: Any) -> list[Array]:
     if sparse_handles.ndim != 1:
-        raise refuse(f"sparse_handles should be a vector but received shape {dims_text(sparse_handles.shape)}")
+        raise invalid(f"sparse_handles should be a vector but received shape {dims_text(sparse_handles.shape)}")
     if not len(sparse_handles):
-        raise refuse("Must have at least one sparse handle to take.")
+        raise invalid("Must have at least one sparse handle to take.")
     parts = _map(ctx, container, shared_name).take(sparse_handles.tolist())
     return together(parts, (len(parts),))
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -13,7 +14,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_gather, array_order, matmul
 from tfexp.ops.segment import reduced_segments
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_ranks, check_sparse, dim_of, matches, refuse, row_major, taken
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_ranks, check_sparse, dim_of, matches, row_major, taken
 
 Array = np.ndarray
 
@@ -25,10 +26,10 @@ def check_same_shape(a_shape: Array, b_shape: Array) -> None:
     """InvalidArgumentError unless the two operands have one shape."""
     if len(a_shape) != len(b_shape):
         shapes = " and ".join(" ".join(map(str, dims)) for dims in (a_shape, b_shape))
-        raise refuse(f"Operands do not have the same ranks; got shapes: {shapes}")
+        raise invalid(f"Operands do not have the same ranks; got shapes: {shapes}")
     if (a_shape != b_shape).any():
         d = int(np.argmax(a_shape != b_shape))
-        raise refuse(f"Operands' shapes do not match: got {a_shape[d]} and {b_shape[d]} for dimension {d}")
+        raise invalid(f"Operands' shapes do not match: got {a_shape[d]} and {b_shape[d]} for dimension {d}")
 
 
 add_op = define_op(
@@ -71,7 +72,7 @@ def _(
     thresh: Array,
 ) -> list[Array]:
     if len(a_values) != len(a_indices) or len(b_values) != len(b_indices):
-        raise refuse(
+        raise invalid(
             f"Expected {len(a_indices)} and {len(b_indices)} non-empty input values, got {len(a_values)} and {len(b_values)}"
         )
     check_sparse(a_indices, a_values, a_shape)
@@ -104,7 +105,7 @@ def _(grad: InputShape, a: InputShape, b: InputShape, total: InputShape) -> list
 @add_grad_op.kernel("CPU")
 def _(ctx: Any, backprop_val_grad: Array, a_indices: Array, b_indices: Array, sum_indices: Array) -> list[Array]:
     if len(backprop_val_grad) != len(sum_indices):
-        raise refuse(
+        raise invalid(
             "# elements of backprop_val_grad and # rows of sum_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(sum_indices)}"
         )
@@ -129,18 +130,18 @@ def _(indices: InputShape, values: InputShape, dims: InputShape, b: InputShape) 
 def _(ctx: Any, a_indices: Array, a_values: Array, a_shape: Array, b: Array) -> Array:
     check_sparse(a_indices, a_values, a_shape)
     if len(a_shape) != b.ndim:
-        raise refuse(f"Two operands have different ranks; received: {len(a_shape)} and {b.ndim}")
+        raise invalid(f"Two operands have different ranks; received: {len(a_shape)} and {b.ndim}")
     wrong = np.flatnonzero(a_shape != b.shape)
     if len(wrong):
         d = int(wrong[0])
-        raise refuse(
+        raise invalid(
             f"Dimension {d} does not equal (no broadcasting is supported): sparse side {a_shape[d]} vs dense side "
             f"{b.shape[d]}"
         )
     outside = np.argwhere((a_indices < 0) | (a_indices >= b.shape))
     if len(outside):
         row, d = outside[0]
-        raise refuse(
+        raise invalid(
             f"Sparse tensor has an invalid index on dimension {d}: a_indices({row},{d}) = {a_indices[row, d]}, dense tensor "
             f"shape: {' '.join(map(str, b.shape))}"
         )
@@ -181,15 +182,15 @@ def _(
 @matmul_op.kernel("CPU")
 def _(ctx: Any, a_indices: Array, a_values: Array, a_shape: Array, b: Array, *, adjoint_a: bool, adjoint_b: bool) -> Array:
     if b.ndim != 2:
-        raise refuse("Tensor 'b' is not a matrix")
+        raise invalid("Tensor 'b' is not a matrix")
     if len(a_shape) != 2:
-        raise refuse("Tensor 'a_shape' must have 2 elements")
+        raise invalid("Tensor 'a_shape' must have 2 elements")
     check_sparse(a_indices, a_values, a_shape)
     first, second = (1, 0) if adjoint_a else (0, 1)
     rows, inner = int(a_shape[first]), int(a_shape[second])
     right = b.T.conj() if adjoint_b else b
     if inner != len(right):
-        raise refuse(
+        raise invalid(
             f"Cannot multiply A and B because inner dimension does not match: {inner} vs. {len(right)}.  Did you forget a "
             f"transpose?  Dimensions of A: [{rows}, {inner}).  Dimensions of B: {dims_text(b.shape)}"
         )
@@ -197,7 +198,7 @@ def _(ctx: Any, a_indices: Array, a_values: Array, a_shape: Array, b: Array, *, 
         bad = (a_indices[:, column] < 0) | (a_indices[:, column] >= limit)
         if bad.any():
             i = int(np.argmax(bad))
-            raise refuse(f"{letter} ({a_indices[i, column]}) from index[{i},{column}] out of bounds (>={limit})")
+            raise invalid(f"{letter} ({a_indices[i, column]}) from index[{i},{column}] out of bounds (>={limit})")
     values = a_values.conj() if adjoint_a else a_values
     order = np.argsort(a_indices[:, first], kind="stable")
     terms = values[order, np.newaxis] * right[a_indices[order, second]]

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.errors import InternalError
+from tfexp.core.errors import InternalError, invalid
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.constant_value import constant_value
@@ -24,7 +24,7 @@ from tfexp.ops import array, array_fill, array_gather, cast, elementwise_unary
 from tfexp.ops.reduce_gradients import kept_shape
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.sparse_elementwise import dense_add_op
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, refuse, row_major
+from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, row_major
 
 Array = np.ndarray
 
@@ -47,7 +47,7 @@ def _groups(rows: Array) -> tuple[Array, Array]:
 def _axes(axes: Array, rank: int) -> list[int]:
     for axis in np.ravel(axes):
         if not -rank <= axis < rank:
-            raise refuse(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
+            raise invalid(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
     return sorted({int(axis) % rank for axis in np.ravel(axes)})
 
 
@@ -245,7 +245,7 @@ def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
 def _(ctx: Any, sp_indices: Array, sp_values: Array, sp_shape: Array) -> Array:
     check_sparse(sp_indices, sp_values, sp_shape)
     if len(sp_shape) < 2:
-        raise refuse(f"Input should have rank >= 2, but received shape: {dims_text(sp_shape)}")
+        raise invalid(f"Input should have rank >= 2, but received shape: {dims_text(sp_shape)}")
     if not len(sp_values):
         return sp_values.copy()
     order, starts = _groups(sp_indices[:, :-1])

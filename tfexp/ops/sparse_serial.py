@@ -13,6 +13,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.tensor import array_to_wire, make_ndarray
@@ -20,7 +21,7 @@ from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.sparse_batches import Parts, apart, together
-from tfexp.ops.sparse_layout import check_ranks, check_sparse, dim_of, refuse
+from tfexp.ops.sparse_layout import check_ranks, check_sparse, dim_of
 
 Array = np.ndarray
 
@@ -108,20 +109,20 @@ def _restored(stored: Any, dtype: DType, what: str) -> Array:
             proto.ParseFromString(stored)
             found, array = dtypes.as_dtype(proto.dtype), make_ndarray(proto)
         except (DecodeError, TypeError, ValueError) as error:
-            raise refuse("Could not parse serialized proto") from error
+            raise invalid("Could not parse serialized proto") from error
     if found != dtype:
         shown = {"float32": "float", "float64": "double"}
         names = [shown.get(d.name, d.name) for d in (dtype, found)]
-        raise refuse(f"Requested SparseTensor of type {names[0]} but {what}.dtype() == {names[1]}")
+        raise invalid(f"Requested SparseTensor of type {names[0]} but {what}.dtype() == {names[1]}")
     return array
 
 
 def _restore(serialized: Array, dtype: DType) -> list[Array]:
     if not serialized.size:
         text = "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension"
-        raise refuse(f"{text} {dims_text(serialized.shape)}")
+        raise invalid(f"{text} {dims_text(serialized.shape)}")
     if not serialized.ndim or serialized.shape[-1] != 3:
-        raise refuse(f"Serialized sparse should have 3 as the last dimension, has shape {dims_text(serialized.shape)}")
+        raise invalid(f"Serialized sparse should have 3 as the last dimension, has shape {dims_text(serialized.shape)}")
     parts = []
     for i, (indices, values, dims) in enumerate(serialized.reshape(-1, 3)):
         name = f"SparseTensor[{i}]"
@@ -141,7 +142,7 @@ def _(ctx: Any, serialized_sparse: Array, *, dtype: DType) -> list[Array]:
 @deserialize_many_op.kernel("CPU")
 def _(ctx: Any, serialized_sparse: Array, *, dtype: DType) -> list[Array]:
     if serialized_sparse.ndim != 2:
-        raise refuse(f"Serialized sparses should be a matrix, has shape {dims_text(serialized_sparse.shape)}")
+        raise invalid(f"Serialized sparses should be a matrix, has shape {dims_text(serialized_sparse.shape)}")
     return _restore(serialized_sparse, dtype)
 
 

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.deprecation import deprecated_argument_lookup
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_layout import check_sparse, dim_of, refuse
+from tfexp.ops.sparse_layout import check_sparse, dim_of
 
 Array = np.ndarray
 
@@ -33,11 +34,11 @@ def _(ctx: Any, split_dim: Array, indices: Array, values: Array, shape: Array, *
     check_sparse(indices, values, shape)
     rank = len(shape)
     if not -rank <= split_dim < rank:
-        raise refuse(f"Input axis should be in range [{-rank}, {rank}), got {split_dim}")
+        raise invalid(f"Input axis should be in range [{-rank}, {rank}), got {split_dim}")
     axis = int(split_dim) % rank
     size = int(shape[axis])
     if num_split > size:
-        raise refuse(f"Input num_split should be between 1 and the splitting dimension size ({size}), got {num_split}")
+        raise invalid(f"Input num_split should be between 1 and the splitting dimension size ({size}), got {num_split}")
     # The first parts are longer by one where the size is no multiple.
     sizes = np.full(num_split, size // num_split, np.int64)
     sizes[: size % num_split] += 1

@@ -11,17 +11,12 @@ from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.core.waiting import Waiting, in_turn
-from tfexp.ops.array import Array
+from tfexp.ops.array import Array, own_copies
 from tfexp.ops.staging_resource import Map, Row
 
 _SETTINGS = "capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type)%s; %scontainer: string = ''; "
 _SETTINGS += "shared_name: string = ''"
 _SOME, _ANY = _SETTINGS % (" >= 1", ""), _SETTINGS % ("", "")
-
-
-def _own(values: list[Any]) -> list[Any]:
-    """Arrays that nothing else writes to."""
-    return [np.array(value) for value in values]
 
 
 def _gives_values(op: Op) -> None:
@@ -69,7 +64,7 @@ def _row(op: Op, apply: Any) -> None:
         return apply(area, *inputs)
 
 
-_row(stage_op, lambda area, values: area.put(_own(values)))
+_row(stage_op, lambda area, values: area.put(own_copies(values)))
 _row(unstage_op, lambda area: area.get())
 _row(stage_peek_op, lambda area, index: area.peek(int(index)))
 _row(stage_size_op, lambda area: np.int32(area.size()))
@@ -138,7 +133,7 @@ def _with_values(key: int, values: list[Any]) -> list[Any]:
 
 
 _ON_MAPS: dict[str, Any] = {
-    "stage": lambda area, width, key, indices, values: area.put(int(key), indices.tolist(), _own(values), width),
+    "stage": lambda area, width, key, indices, values: area.put(int(key), indices.tolist(), own_copies(values), width),
     "unstage": lambda area, width, key, indices: area.pop(int(key), indices.tolist()),
     "peek": lambda area, width, key, indices: area.peek(int(key), indices.tolist()),
     "unstage_no_key": _pop_any,

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.tensor_list_shapes import asked, changed, check_elements, concat_shapes, made, read
-from tfexp.ops.tensor_list_value import TensorList, refused, shape_of_value, value_of
+from tfexp.ops.tensor_list_value import TensorList, shape_of_value, value_of
 
 Array = np.ndarray
 _SHAPE_TYPE = "shape_type: type in [int32,int64]"
@@ -50,7 +51,7 @@ def _(element_shape: InputShape, num_elements: InputShape, *, element_dtype: DTy
 @tensor_list_reserve.kernel("CPU")
 def _(ctx: Any, element_shape: Array, num_elements: Array, *, element_dtype: DType) -> TensorList:
     if num_elements < 0:
-        raise refused(f"The num_elements to reserve must be a non negative number, but got {num_elements}")
+        raise invalid(f"The num_elements to reserve must be a non negative number, but got {num_elements}")
     return TensorList(element_dtype, shape_of_value(element_shape), (None,) * int(num_elements))
 
 
@@ -71,9 +72,9 @@ def _(tensor: InputShape, element_shape: InputShape, *, element_dtype: DType) ->
 def _(ctx: Any, tensor: Array, element_shape: Array, *, element_dtype: DType) -> TensorList:
     shape = shape_of_value(element_shape)
     if np.ndim(tensor) < 1:
-        raise refused("Tensor must be at least a vector, but saw shape: []")
+        raise invalid("Tensor must be at least a vector, but saw shape: []")
     if not shape.is_compatible_with(tensor.shape[1:]):
-        raise refused(f"Specified a list with shape {shape} from a tensor with shape {list(tensor.shape[1:])}")
+        raise invalid(f"Specified a list with shape {shape} from a tensor with shape {list(tensor.shape[1:])}")
     return TensorList(element_dtype, shape, tuple(np.array(row) for row in tensor))
 
 
@@ -116,11 +117,11 @@ def _(
 def _scattered(tensor: Array, indices: Array, element_shape: Array, dtype: DType, size: int) -> TensorList:
     """A list with the rows of `tensor` at `indices`; as long as the largest of them asks for if `size` is -1."""
     if np.ndim(tensor) < 1 or tensor.shape[0] != indices.size:
-        raise refused(
+        raise invalid(
             f"Invalid number of rows in input tensor. Expected: {indices.size} Actual: {(*np.shape(tensor), 0)[0]}"
         )
     if indices.size and indices.min() < 0:
-        raise refused("Indices in TensorListScatter must all be non-negative.")
+        raise invalid("Indices in TensorListScatter must all be non-negative.")
     length = max((int(i) + 1 for i in indices), default=0) if size < 0 else size
     return TensorList(dtype, shape_of_value(element_shape), (None,) * length).with_items(indices.tolist(), tensor)
 
@@ -160,18 +161,18 @@ def _(tensor: InputShape, element_shape: InputShape, lengths: InputShape, *, ele
 @tensor_list_split.kernel("CPU")
 def _(ctx: Any, tensor: Array, element_shape: Array, lengths: Array, *, element_dtype: DType) -> TensorList:
     if lengths.ndim != 1:
-        raise refused(f"Expected lengths to be a vector, received shape: {dims_text(lengths.shape)}")
+        raise invalid(f"Expected lengths to be a vector, received shape: {dims_text(lengths.shape)}")
     if np.ndim(tensor) < 1:
-        raise refused(f"Tensor must be at least a vector, but saw shape: {dims_text(np.shape(tensor))}")
+        raise invalid(f"Tensor must be at least a vector, but saw shape: {dims_text(np.shape(tensor))}")
     start = 0
     for length in lengths.tolist():
         if length < 0:
-            raise refused(f"Invalid value in lengths: {length}")
+            raise invalid(f"Invalid value in lengths: {length}")
         if start + length > len(tensor):
-            raise refused(f"Attempting to slice [{start}, {start + length}] from tensor with length {len(tensor)}")
+            raise invalid(f"Attempting to slice [{start}, {start + length}] from tensor with length {len(tensor)}")
         start += length
     if start != len(tensor):
-        raise refused(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {start}")
+        raise invalid(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {start}")
     shape = shape_of_value(element_shape)
     made = TensorList(element_dtype, shape)
     parts = np.split(tensor, np.cumsum(lengths)[:-1]) if lengths.size else []
@@ -242,7 +243,7 @@ def _(input_handles: InputShape, tensor: InputShape) -> TensorShape:
 @tensor_list_push_back_batch.kernel("CPU")
 def _(ctx: Any, input_handles: Array, tensor: Array, *, element_dtype: DType) -> Array:
     if tensor.shape[:1] != input_handles.shape:
-        raise refused(
+        raise invalid(
             "Expected tensor.shape[0] == input_handles.size, but saw: "
             f"{dims_text(tensor.shape)} and {dims_text(input_handles.shape)}"
         )
@@ -284,7 +285,7 @@ def _(ctx: Any, input_a: Any, input_b: Any, *, element_dtype: DType) -> Any:
         return _appended(input_a, input_b, element_dtype)
     if input_a.shape != np.shape(input_b):
         shapes = f"{dims_text(input_a.shape)} and {dims_text(np.shape(input_b))}"
-        raise refused(f"Lists to append to each other must be as many on both sides; their shapes are {shapes}")
+        raise invalid(f"Lists to append to each other must be as many on both sides; their shapes are {shapes}")
     longer = np.empty(input_a.shape, object)
     for where in np.ndindex(input_a.shape):
         longer[where] = _appended(input_a[where], input_b[where], element_dtype)
@@ -314,7 +315,7 @@ def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DTy
 def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType) -> list[Any]:
     input_handle.check_dtype(element_dtype)
     if not input_handle.items:
-        raise refused("Trying to pop from an empty list.")
+        raise invalid("Trying to pop from an empty list.")
     last = len(input_handle) - 1
     (item,) = input_handle.filled([last], shape_of_value(element_shape))
     return [input_handle.resized(last), value_of(item)]
@@ -360,7 +361,7 @@ def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DTy
 def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType, num_elements: int) -> Array:
     input_handle.check_dtype(element_dtype)
     if num_elements not in (-1, len(input_handle)):
-        raise refused(
+        raise invalid(
             f"Operation expected a list with {num_elements} elements but got a list with {len(input_handle)} elements."
         )
     return input_handle.stacked(range(len(input_handle)), shape_of_value(element_shape))
@@ -395,19 +396,19 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
         elif item is None:
             (item,) = value.filled([i], rows)
         if item.ndim < 1:
-            raise refused("Concat requires elements to be at least vectors, found scalars instead.")
+            raise invalid("Concat requires elements to be at least vectors, found scalars instead.")
         if not rows.is_compatible_with(item.shape):
-            raise refused(f"Tried to concat tensors with unequal shapes: {list(item.shape)} where {rows} is asked for")
+            raise invalid(f"Tried to concat tensors with unequal shapes: {list(item.shape)} where {rows} is asked for")
         items.append(item)
     if not items:
         shape = value.merged_shape(rows)
         if shape.rank is None or not shape[1:].is_fully_defined():
-            raise refused(f"All except the first dimension must be fully defined when concating an empty list: {shape}")
+            raise invalid(f"All except the first dimension must be fully defined when concating an empty list: {shape}")
         return [np.zeros((0, *shape[1:].as_list()), dtype.as_numpy_dtype), np.zeros(0, np.int64)]
     try:
         joined = np.concatenate(items)
     except ValueError as error:
-        raise refused(f"Tried to concat tensors with unequal shapes: {error}") from None
+        raise invalid(f"Tried to concat tensors with unequal shapes: {error}") from None
     return [joined, np.array([len(item) for item in items], np.int64)]
 
 

@@ -9,20 +9,16 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType, type_text
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import invalid
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.ops.array import variant_array
-
-
-def refused(text: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, text)
 
 
 def shape_of_value(dims: np.ndarray) -> TensorShape:
     """The shape that an element_shape input describes: a vector with -1 for what is not known, or the scalar -1."""
     if dims.ndim == 0:
         if dims != -1:
-            raise refused(f"The only valid scalar shape tensor is the fully unknown shape specified as -1, not {dims}")
+            raise invalid(f"The only valid scalar shape tensor is the fully unknown shape specified as -1, not {dims}")
         return TensorShape(None)
     return TensorShape([None if d < 0 else int(d) for d in dims])
 
@@ -70,17 +66,17 @@ class TensorList:
 
     def check_dtype(self, dtype: DType) -> None:
         if dtype.base_dtype is not self.dtype:
-            raise refused(f"Invalid data types; op elements {type_text(dtype)} but list elements {type_text(self.dtype)}")
+            raise invalid(f"Invalid data types; op elements {type_text(dtype)} but list elements {type_text(self.dtype)}")
 
     def own(self, item: np.ndarray, refusal: str = _NOT_TO_SET) -> np.ndarray:
         """A copy of `item` to keep; InvalidArgumentError where it is no element of this list."""
         if not self.element_shape.is_compatible_with(item.shape):
-            raise refused(f"{refusal} element shape: {dims_text(item.shape)} list shape: {_text(self.element_shape)}")
+            raise invalid(f"{refusal} element shape: {dims_text(item.shape)} list shape: {_text(self.element_shape)}")
         return np.array(item)
 
     def check_index(self, index: int, what: str = "access") -> None:
         if not 0 <= index < len(self.items):
-            raise refused(f"Trying to {what} element {index} in a list with {len(self.items)} elements.")
+            raise invalid(f"Trying to {what} element {index} in a list with {len(self.items)} elements.")
 
     def with_item(self, index: int, item: np.ndarray, grows: bool = False) -> TensorList:
         grown = self.resized(index + 1) if grows and index >= len(self.items) else self
@@ -96,12 +92,12 @@ class TensorList:
 
     def pushed(self, item: np.ndarray) -> TensorList:
         if 0 <= self.limit <= len(self.items):
-            raise refused(f"Tried to push item into a full list of {self.limit} elements (max_num_elements)")
+            raise invalid(f"Tried to push item into a full list of {self.limit} elements (max_num_elements)")
         return replace(self, items=(*self.items, self.own(item, _NOT_TO_APPEND)))
 
     def resized(self, size: int) -> TensorList:
         if size < 0:
-            raise refused(f"TensorListSlice expects size to be non-negative. Got: {size}")
+            raise invalid(f"TensorListSlice expects size to be non-negative. Got: {size}")
         items = (*self.items[:size], *(None for _ in range(size - len(self.items))))
         return replace(self, items=items)
 
@@ -113,7 +109,7 @@ class TensorList:
         """Element by element, what has not been set counting as zero; InvalidArgumentError for lists of other lengths."""
         other.check_dtype(self.dtype)
         if len(self) != len(other):
-            raise refused(f"Lists to add must have one length; there are {len(self)} and {len(other)} elements")
+            raise invalid(f"Lists to add must have one length; there are {len(self)} and {len(other)} elements")
         pairs = zip(self.items, other.items, strict=True)
         items = tuple([b if a is None else a if b is None else _sum(a, b) for a, b in pairs])
         return replace(self, element_shape=self.merged_shape(other.element_shape), items=items)
@@ -126,7 +122,7 @@ class TensorList:
                 if item is not None and not shape.is_fully_defined():
                     shape = shape.merge_with(item.shape)
         except ValueError:
-            raise refused(
+            raise invalid(
                 f"Incompatible shapes: {asked} asked of a list of elements of shape {self.element_shape}"
             ) from None
         return shape
@@ -140,13 +136,13 @@ class TensorList:
             item = self.items[position]
             if item is None:
                 if not shape.is_fully_defined():
-                    raise refused(
+                    raise invalid(
                         f"Trying to read an uninitialized tensor but element_shape is not fully defined: "
                         f"{_text(shape)} (element {position} of the list)"
                     )
                 item = np.zeros(_sizes(shape), self.dtype.as_numpy_dtype)
             elif not asked.is_compatible_with(item.shape):
-                raise refused(f"Incompatible shapes: an element of shape {list(item.shape)} where {asked} is asked for")
+                raise invalid(f"Incompatible shapes: an element of shape {list(item.shape)} where {asked} is asked for")
             found.append(item)
         return found
 
@@ -155,12 +151,12 @@ class TensorList:
         if not positions:
             shape = self.merged_shape(asked)
             if not shape.is_fully_defined():
-                raise refused(
+                raise invalid(
                     f"Tried to stack elements of an empty list with non-fully-defined element_shape: {_text(shape)}"
                 )
             return np.zeros((0, *_sizes(shape)), self.dtype.as_numpy_dtype)
         if all(item is None for item in self.items) and not (shape := self.merged_shape(asked)).is_fully_defined():
-            raise refused(
+            raise invalid(
                 "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element_shape: "
                 f"{_text(shape)}"
             )
@@ -168,7 +164,7 @@ class TensorList:
         first = items[0].shape
         for item in items:
             if item.shape != first:
-                raise refused(
+                raise invalid(
                     f"TensorListStack expects elements of one shape; there are {list(first)} and {list(item.shape)}"
                 )
         return np.stack(items)

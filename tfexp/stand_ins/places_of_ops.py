@@ -43,7 +43,7 @@ OPS = {
     **{f"ops.linalg.linear_operator_{name}": "tf.linalg" for name in _LINEAR_OPERATORS.split()},
     "ops.linalg.linear_operator_algebra": "tfexp.stand_ins.linear_operator_algebra",
     **{f"ops.linalg.{name}_registrations": "tf.linalg" for name in ("adjoint", "cholesky", "inverse", "matmul", "solve")},
-    "ops.linalg.registrations_util": "tfexp.stand_ins.linear_operator_algebra",
+    "ops.linalg.registrations_util": "tfexp.linear_operators.hints",
     "ops.linalg.linear_operator_test_util": "tfexp.stand_ins.linear_operator_tests",
     "ops.linalg.linear_operator_util": "tfexp.stand_ins.linear_operator_utilities",
     "ops.losses.loss_reduction": "tfexp.keras.losses.weighted:ReductionV2=Reduction",

@@ -16,16 +16,16 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef as Node
 
 from tfexp.core import dtypes
-from tfexp.core.errors import InvalidArgumentError, OpError
+from tfexp.core.errors import OpError, invalid
 from tfexp.core.log import get_logger
 from tfexp.core.op import find_op
 from tfexp.core.shape import TensorShape
-from tfexp.graph.graph_util import execution_order, extract_sub_graph, node_name, without_ops
+from tfexp.graph.graph_util import execution_order, extract_sub_graph, node_name, with_nodes, without_ops
 from tfexp.graph.inference_graph import fold_batch_norms as fold_old_batch_norms
 from tfexp.graph.op_defs import op_def
 from tfexp.train import weight_transforms
+from tfexp.train.weight_transforms import Arguments
 
-Arguments = dict[str, list[str]]
 Transform = Callable[[GraphDef, list[str], list[str], Arguments], GraphDef]
 
 _NAME = re.compile(r"[\s,]*(?:(\w+)\s*(\(?)|$)")
@@ -41,7 +41,7 @@ def TransformGraph(
 
     inputs and outputs: names of the nodes that are fed and fetched, which keep their names. With `ignore_errors=true` among
     its arguments, a transform that fails changes nothing. InvalidArgumentError for transforms that are not known, lack
-    arguments, or do not find a node.
+    arguments, or do not find a node; NotFoundError where `fold_constants` does not.
     """
     graph = GraphDef()
     graph.CopyFrom(input_graph_def)
@@ -49,7 +49,7 @@ def TransformGraph(
     for name, arguments in parse_transforms(" ".join(transforms)):
         transform = _TRANSFORMS.get(name)
         if transform is None:
-            raise _refused(f"Transform '{name}' not recognized. There are {', '.join(sorted(_TRANSFORMS))}.")
+            raise invalid(f"Transform '{name}' not recognized. There are {', '.join(sorted(_TRANSFORMS))}.")
         try:
             graph = transform(graph, fed, fetched, arguments)
         except (OpError, ValueError) as error:
@@ -66,7 +66,7 @@ def parse_transforms(text: str) -> list[tuple[str, Arguments]]:
     while place < len(text):
         name = _NAME.match(text, place)
         if name is None:
-            raise _refused(f"Looking for transform name, but found {text[place:]}")
+            raise invalid(f"Looking for transform name, but found {text[place:]}")
         place = name.end()
         if name[1] is None:
             break
@@ -82,16 +82,12 @@ def parse_transforms(text: str) -> list[tuple[str, Arguments]]:
     return found
 
 
-def _refused(message: str) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, message)
-
-
 def _one(transform: str, arguments: Arguments, *names: str) -> list[str]:
     """The values of arguments that have to be there, once."""
     values = [arguments.get(name, []) for name in names]
     if any(len(value) != 1 for value in values):
         wanted = " and ".join(f"'{name}'" for name in names)
-        raise _refused(f"{transform} expects exactly one {wanted} argument, e.g. {transform}({names[0]}=Mul)")
+        raise invalid(f"{transform} expects exactly one {wanted} argument, e.g. {transform}({names[0]}=Mul)")
     return [value[0] for value in values]
 
 
@@ -106,26 +102,28 @@ def strip_unused_nodes(graph: GraphDef, inputs: list[str], outputs: list[str], a
     names = arguments.get("name", [])
     kinds = dict(zip(names, arguments.get("type_for_name", []), strict=False))
     shapes = dict(zip(names, arguments.get("shape_for_name", []), strict=False))
-    cut = GraphDef(versions=graph.versions, library=graph.library)
-    for node in graph.node:
+
+    def cut(node: Node) -> Node:
         if node.name not in inputs or node.op == "Placeholder":
-            cut.node.add().CopyFrom(node)
-            continue
-        made = cut.node.add(name=node.name, op="Placeholder")
+            return node
+        made = Node(name=node.name, op="Placeholder")
         made.attr["dtype"].type = dtypes.as_dtype(kinds.get(node.name, kind)).as_datatype_enum
         sizes = [int(size) for size in shapes.get(node.name, shape).split(",") if size]
         made.attr["shape"].shape.CopyFrom(TensorShape([None if size < 0 else size for size in sizes]).as_proto())
+        return made
+
     known = {node.name for node in graph.node}
     for name in outputs:
         if name not in known:
-            raise _refused(f"Input node {name} not found in graph")
-    return extract_sub_graph(cut, [*outputs, *(name for name in inputs if name in known)])
+            raise invalid(f"Input node {name} not found in graph")
+    kept = [*outputs, *(name for name in inputs if name in known)]
+    return extract_sub_graph(with_nodes(graph, map(cut, graph.node)), kept)
 
 
 def remove_nodes(graph: GraphDef, inputs: list[str], outputs: list[str], arguments: Arguments) -> GraphDef:
     """Without nodes of the types `op` that hand on their one input."""
     if not arguments.get("op"):
-        raise _refused("remove_nodes expects at least one 'op' argument, e.g. remove_nodes(op=Identity)")
+        raise invalid("remove_nodes expects at least one 'op' argument, e.g. remove_nodes(op=Identity)")
     return without_ops(graph, set(arguments["op"]), {*inputs, *outputs}, set())
 
 
@@ -152,8 +150,7 @@ def _attrs(node: Node) -> tuple[Any, ...]:
 
 def _with_inputs(graph: GraphDef, renamed: dict[str, str], without: Container[str] = ()) -> GraphDef:
     """The nodes, but for those `without`, with other nodes' names among their inputs."""
-    out = GraphDef(versions=graph.versions, library=graph.library)
-    out.node.extend(node for node in graph.node if node.name not in without)
+    out = with_nodes(graph, (node for node in graph.node if node.name not in without))
     for node in out.node:
         for place, text in enumerate(node.input):
             name = node_name(text)
@@ -164,9 +161,7 @@ def _with_inputs(graph: GraphDef, renamed: dict[str, str], without: Container[st
 
 def sort_by_execution_order(graph: GraphDef, inputs: list[str], outputs: list[str], arguments: Arguments) -> GraphDef:
     """Every node behind those that it takes something from; the back edges of loops do not count."""
-    out = GraphDef(versions=graph.versions, library=graph.library)
-    out.node.extend(execution_order(graph))
-    return out
+    return with_nodes(graph, execution_order(graph))
 
 
 # --- their names, types, attributes and devices ---------------------------------------------------------------------------

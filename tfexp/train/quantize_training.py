@@ -11,6 +11,7 @@ from tfexp.core.errors import OutOfRangeError
 from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
 from tfexp.graph.graph import Graph
+from tfexp.graph.graph_util import node_name
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import placeholder
@@ -55,7 +56,7 @@ def do_quantize_training_on_graphdef(input_graph: Any, num_bits: int) -> GraphDe
 def _values_of(nodes: dict[str, Any], name: str) -> tuple[bool, tuple[float, float] | None]:
     node = nodes[name]
     while node.op in _AS_FIRST_INPUT:
-        node = nodes[node.input[0].partition(":")[0]]
+        node = nodes[node_name(node.input[0])]
     return _KNOWN.get(node.op, (True, None))
 
 

@@ -9,15 +9,18 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef as Node
 
 from tfexp.core import dtypes
+from tfexp.core.errors import NotFoundError
 from tfexp.core.op import find_op
-from tfexp.formats.tensor import make_ndarray, make_tensor_proto
+from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.graph import Graph
-from tfexp.graph.graph_util import execution_order, extract_sub_graph, node_name
+from tfexp.graph.graph_util import execution_order, extract_sub_graph, node_name, with_nodes
 from tfexp.graph.graphdef import import_graph_def
+from tfexp.graph.inference_graph import values_from_const
 from tfexp.graph.operation import Operation
 from tfexp.runtime.session import Session
 
 Arguments = dict[str, list[str]]
+"""Of a transform: name -> the values that it was given."""
 
 _LINEAR = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
 _NEVER = frozenset(
@@ -34,26 +37,19 @@ def _const(name: str, value: np.ndarray, kind: dtypes.DType) -> Node:
     return node
 
 
-def _value(node: Node) -> np.ndarray:
-    return make_ndarray(node.attr["value"].tensor)
-
-
-def _with_nodes(graph: GraphDef, nodes: list[Node]) -> GraphDef:
-    out = GraphDef(versions=graph.versions, library=graph.library)
-    out.node.extend(nodes)
-    return out
-
-
 # --- constants ----------------------------------------------------------------------------------------------------------
 
 
 def fold_constants(graph: GraphDef, inputs: list[str], outputs: list[str], arguments: Arguments) -> GraphDef:
     """What the outputs need, with constants for all that depends on constants alone.
 
-    `_output_shapes` are forgotten unless `clear_output_shapes=false`.
+    `_output_shapes` are forgotten unless `clear_output_shapes=false`. NotFoundError for ends that are no nodes.
     """
     known = {node.name for node in graph.node}
-    graph = extract_sub_graph(graph, [name for name in (*outputs, *inputs) if name in known])
+    for name in (*outputs, *inputs):
+        if name not in known:
+            raise NotFoundError(None, None, f"The node {name} to be fed or fetched is not found in the graph")
+    graph = extract_sub_graph(graph, [*outputs, *inputs])
     if arguments.get("clear_output_shapes") != ["false"]:
         for node in graph.node:
             node.attr.pop("_output_shapes", None)
@@ -77,7 +73,7 @@ def fold_constants(graph: GraphDef, inputs: list[str], outputs: list[str], argum
         del node.input[:]
         node.input.extend(_folded_input(text, made) for text in kept)
         nodes.append(node)
-    return extract_sub_graph(_with_nodes(graph, nodes), [name for name in (*outputs, *inputs) if name in known])
+    return extract_sub_graph(with_nodes(graph, nodes), [*outputs, *inputs])
 
 
 def _folds(op: Operation, constant: set[str]) -> bool:
@@ -113,10 +109,11 @@ def fold_batch_norms(graph: GraphDef, inputs: list[str], outputs: list[str], arg
         if linear is None or scale is None or linear.op not in _LINEAR or scale.op != "Const":
             continue
         weights = nodes.get(node_name(linear.input[1]))
-        alone = weights is not None and uses[weights.name] == uses[linear.name] == 1
-        if not alone or weights is None or weights.op != "Const" or linear.name in (*inputs, *outputs):
+        if weights is None or weights.op != "Const" or linear.name in (*inputs, *outputs):
             continue
-        value, factor = _value(weights), _value(scale)
+        if not uses[weights.name] == uses[linear.name] == 1:
+            continue
+        value, factor = values_from_const(weights), values_from_const(scale)
         columns = value.shape[2:] if linear.op == "DepthwiseConv2dNative" else value.shape[-1:]
         is_transposed = "transpose_b" in linear.attr and linear.attr["transpose_b"].b
         if factor.shape != (int(np.prod(columns)),) or is_transposed:
@@ -128,7 +125,7 @@ def fold_batch_norms(graph: GraphDef, inputs: list[str], outputs: list[str], arg
         gone.add(linear.name)
         if uses[scale.name] == 1:
             gone.add(scale.name)
-    return _with_nodes(graph, [replaced.get(node.name, node) for node in graph.node if node.name not in gone])
+    return with_nodes(graph, [replaced.get(node.name, node) for node in graph.node if node.name not in gone])
 
 
 def round_weights(graph: GraphDef, inputs: list[str], outputs: list[str], arguments: Arguments) -> GraphDef:
@@ -136,14 +133,14 @@ def round_weights(graph: GraphDef, inputs: list[str], outputs: list[str], argume
     steps = int(arguments.get("num_steps", ["256"])[-1])
     nodes = []
     for node in graph.node:
-        if _is_weight(node) and _value(node).size >= _FEWEST_ROUNDED:
-            value = _value(node)
+        if _is_weight(node) and values_from_const(node).size >= _FEWEST_ROUNDED:
+            value = values_from_const(node)
             least, most = value.min(), value.max()
             width = (most - least) / steps or value.dtype.type(1)
             rounded = least + (np.floor((value - least) / width) + 0.5) * width
             node = _const(node.name, (rounded if most > least else value).astype(value.dtype), dtypes.float32)
         nodes.append(node)
-    return _with_nodes(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 def quantize_weights(graph: GraphDef, inputs: list[str], outputs: list[str], arguments: Arguments) -> GraphDef:
@@ -154,10 +151,10 @@ def quantize_weights(graph: GraphDef, inputs: list[str], outputs: list[str], arg
     fewest = int(arguments.get("minimum_size", [str(_FEWEST_QUANTIZED)])[-1])
     nodes = []
     for node in graph.node:
-        if not _is_weight(node) or _value(node).size < fewest:
+        if not _is_weight(node) or values_from_const(node).size < fewest:
             nodes.append(node)
             continue
-        value = _value(node)
+        value = values_from_const(node)
         least = np.minimum(value.min(), np.float32(0))
         most = np.maximum(value.max(), np.finfo(np.float32).tiny)
         levels = np.rint((value - least) / (most - least) * 255).astype(np.uint8)
@@ -170,7 +167,7 @@ def quantize_weights(graph: GraphDef, inputs: list[str], outputs: list[str], arg
         whole.attr["T"].type = dtypes.quint8.as_datatype_enum
         whole.attr["mode"].s = b"MIN_FIRST"
         nodes += [*parts, whole]
-    return _with_nodes(graph, nodes)
+    return with_nodes(graph, nodes)
 
 
 def _is_weight(node: Node) -> bool:

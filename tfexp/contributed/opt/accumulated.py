@@ -95,7 +95,7 @@ class AGNOptimizer(OptimizerWrapper):
         return exchanged
 
     def get_init_op(self, task_index: int) -> Operation:
-        """The op that gives the worker's variables the values of the centre. ValueError without any."""
+        """The op that gives any worker's variables the values of the centre. ValueError without any."""
         variables = trainable_variables()
         if not variables:
             raise ValueError("there are no trainable variables to give the values of the centre to")
@@ -105,5 +105,5 @@ class AGNOptimizer(OptimizerWrapper):
         return together
 
     def make_session_run_hook(self, is_chief: bool, task_index: int) -> SessionRunHook:
-        """The hook that starts a worker: its local variables, then the values of the centre."""
+        """The hook that starts a worker, chief or not: its local variables, then the values of the centre."""
         return StartHook(lambda: self.get_init_op(task_index))

@@ -19,7 +19,7 @@ from tfexp.ops.array_split import split
 from tfexp.ops.initializers import glorot_uniform_initializer
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import relu
-from tfexp.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from tfexp.ops.variable_scope import get_variable, variable_scope
 
 Dims = int | Sequence[int] | None
 
@@ -146,7 +146,6 @@ class GridRNNCell(RNNCell):
                 inputs = concat(others, 1) if others else zeros([last.shape.as_list()[0], 0], last.dtype)
                 output, state = self._cells[i](inputs, last if memory is None else (memory, last))
                 return output, state
-            scope = get_variable_scope()
             output = fully_connected(
                 concat(seen, 1) if others else last,
                 self._num_units,

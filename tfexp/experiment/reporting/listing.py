@@ -59,9 +59,8 @@ def columns_that_tell(runs: Sequence[Run], width: int | None = None) -> list[str
 def settings_that_tell(runs: Sequence[Run]) -> list[str]:
     """The settings that differ, the most telling first."""
     names = differing(runs)
-    whole = {
-        name for name in names if "." not in name
-    }  # of one optimizer, say, many settings are its own: the choice says it
+    # Of one optimizer, say, many settings are its own: the choice says it.
+    whole = {name for name in names if "." not in name}
     return [
         name
         for section in _TELLING

@@ -7,24 +7,22 @@ from typing import Any
 from tfexp.functions.function import function
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
+from tfexp.keras.engine.node import alone
 
 
 def model_functions(model: Any) -> dict[str, Any]:
     """The model as a function of its inputs and of `training`, traced for both, and its default signature, by names."""
     specs = [TensorSpec(t.shape, t.dtype, name) for name, t in zip(model.input_names, model.inputs, strict=True)]
 
-    def packed(inputs: Any) -> Any:
-        return inputs[0] if len(inputs) == 1 else list(inputs)
-
     def call(inputs: Any, training: bool = False) -> Any:
         return model(inputs, training=training)
 
     def serve(*inputs: Tensor) -> dict[str, Tensor]:
-        outputs = model(packed(inputs), training=False)
+        outputs = model(alone(list(inputs)), training=False)
         listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
         return dict(zip(model.output_names, listed, strict=True))
 
     called = function(call, autograph=False)
     for training in (False, True):
-        called.get_concrete_function(packed(specs), training=training)
+        called.get_concrete_function(alone(specs), training=training)
     return {"__call__": called, "_default_save_signature": function(serve, input_signature=specs, autograph=False)}

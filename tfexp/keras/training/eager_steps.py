@@ -58,8 +58,10 @@ class EagerSteps:
         if self._trained is None or self._model.run_eagerly:
             now = self._model._get_trainable_state()
             self._model._set_trainable_state(self._trainable)
-            self._trained = list(self._model._unique_trainable_weights)
-            self._model._set_trainable_state(now)
+            try:
+                self._trained = self._model._unique_trainable_weights
+            finally:
+                self._model._set_trainable_state(now)
         return self._trained
 
     def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:

@@ -14,6 +14,7 @@ from tfexp.functions.function import functions_run_eagerly
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import optimizers
+from tfexp.keras.engine.node import alone
 from tfexp.keras.mixed_precision.policy import Policy
 from tfexp.keras.training import loop
 from tfexp.keras.training.batches import Batch
@@ -226,7 +227,7 @@ class Training:
         """The loss over the data; with metrics, or several outputs, a list in the order of `metrics_names`."""
         data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
         batches = data.to_test_on(x, y, sample_weight, batch_size, steps)
-        return _one_alone(loop.evaluate(self, batches, verbose, callbacks))
+        return alone(loop.evaluate(self, batches, verbose, callbacks))
 
     def predict(
         self,
@@ -241,7 +242,7 @@ class Training:
     ) -> Any:
         """The model's outputs for the data, batch by batch: an array, or a list of them for several outputs."""
         data = Data(self._feeding(), max_queue_size, workers, use_multiprocessing)
-        return _one_alone(loop.predict(self, data.to_ask(x, batch_size, steps), verbose, callbacks))
+        return alone(loop.predict(self, data.to_ask(x, batch_size, steps), verbose, callbacks))
 
     # --- single batches -------------------------------------------------------------------------------------------------
 
@@ -256,7 +257,7 @@ class Training:
         results = compiled.train(Batch(*compiled.arranged(x, y, sample_weight, class_weight), 1))
         if reset_metrics:
             self.reset_metrics()
-        return _one_alone(results)
+        return alone(results)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True) -> Any:
         """The loss of one batch, or a list in the order of `metrics_names`."""
@@ -264,13 +265,13 @@ class Training:
         results = compiled.test(Batch(*compiled.arranged(x, y, sample_weight, None), 1))
         if reset_metrics:
             self.reset_metrics()
-        return _one_alone(results)
+        return alone(results)
 
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch: arrays, or tensors in eager execution."""
         feeding = self._feeding()
         values = feeding.predict(Batch(feeding.arranged_inputs(x), (), 1))
-        return _one_alone([convert_to_tensor(value) for value in values] if executing_eagerly() else values)
+        return alone([convert_to_tensor(value) for value in values] if executing_eagerly() else values)
 
     # --- the older names for generators ---------------------------------------------------------------------------------
 
@@ -373,8 +374,3 @@ class Training:
 
 
 _RUN_ARGUMENTS = ("options", "run_metadata", "feed_dict", "fetches")
-
-
-def _one_alone(values: Sequence[Any]) -> Any:
-    """A list of one value as the value."""
-    return values[0] if len(values) == 1 else list(values)

@@ -18,7 +18,10 @@ class TrainingViews:
     inputs: list[Any]
 
     def _set_inputs(self, inputs: Any, outputs: Any = None, training: Any = None) -> None:
-        """Tell a model that says in `call` what it computes what its inputs are like: data, or TensorSpecs."""
+        """Tell a model that says in `call` what it computes what its inputs are like: data, or TensorSpecs.
+
+        outputs, training: not used, as calling the model gives the outputs, and its learning phase is fed.
+        """
         know_inputs(self, inputs)
 
     # --- inputs ---------------------------------------------------------------------------------------------------------
