@@ -24,7 +24,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from tfexp.experiment.errors import ExperimentError, nearest
+from tfexp.experiment.errors import ExperimentError, nearest, not_allowed
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import Run, is_run, read_run
@@ -45,6 +45,9 @@ def main(argv: list[str] | None = None) -> int:
     except ExperimentError as error:
         print(f"tfexp: {error}", file=sys.stderr)
         return error.exit_code
+    except PermissionError as error:
+        print(f"tfexp: {not_allowed(error)}", file=sys.stderr)
+        return 1
     except BrokenPipeError:  # `… | head`
         sys.stderr.close()
         return 0

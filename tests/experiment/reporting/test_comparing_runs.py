@@ -115,3 +115,14 @@ def test_a_line_of_text_shows_a_curve() -> None:
     assert spark([3.0]) == "▁"
     assert spark([1.0, 2.0, 3.0]) == "▁▅█"
     assert len(spark([float(value) for value in range(1000)])) == 32
+
+
+@pytest.mark.parametrize("command", ["show", "compare", "report"])
+def test_a_folder_that_one_may_not_look_into_is_named(
+    command: str, tmp_path: Path, show: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)  # root may look into everything
+    assert show(command, "theirs") == (1, "", "tfexp: theirs: Permission denied\n")
