@@ -63,7 +63,7 @@ def _kinds(text: str) -> Any:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("graph_tools", description="Tools for graphs and checkpoints in files.")
+    parser = argparse.ArgumentParser("python -m tfexp.graph_tools", description="Tools for graphs and checkpoints in files.")
     commands = parser.add_subparsers(dest="name", required=True, metavar="COMMAND")
 
     def add(command: Callable[..., None], name: str, summary: str, **flags: Any) -> None:

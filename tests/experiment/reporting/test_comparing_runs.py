@@ -110,6 +110,14 @@ def test_settings_that_only_some_have(tmp_path: Path) -> None:
     assert circumstances(find_runs(tmp_path)) == {}
 
 
+def test_other_libraries_are_told_by_name(tmp_path: Path) -> None:
+    for version in ("0.3.31", "0.3.34"):
+        blas = [{"internal_api": "openblas", "version": version}, {"internal_api": "mkl", "version": "2024"}]
+        write_run(tmp_path / version, manifest={"runtime": {"blas": blas}})
+    told = circumstances(find_runs(tmp_path))
+    assert told == {"runtime.blas": ["openblas 0.3.31; mkl 2024", "openblas 0.3.34; mkl 2024"]}
+
+
 def test_a_line_of_text_shows_a_curve() -> None:
     assert spark([]) == ""
     assert spark([3.0]) == "▁"
