@@ -29,6 +29,7 @@ from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import Run, is_run, read_run
 from tfexp.experiment.reporting.select import Condition, is_condition, name_of, sort_runs
+from tfexp.usage import while_read
 
 _COMMANDS = ("list", "show", "compare", "report")
 
@@ -48,9 +49,6 @@ def main(argv: list[str] | None = None) -> int:
     except PermissionError as error:
         print(f"tfexp: {not_allowed(error)}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # `… | head`
-        sys.stderr.close()
-        return 0
 
 
 def _list(words: list[str]) -> int:
@@ -183,4 +181,4 @@ def _runs_below(folders: list[Path]) -> list[Run]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))
