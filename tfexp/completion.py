@@ -15,7 +15,7 @@ import sys
 
 from tfexp.experiment.choices import commands
 from tfexp.experiment.completing import candidates
-from tfexp.usage import helped
+from tfexp.usage import helped, while_read
 
 _USAGE = "usage: python -m tfexp.completion bash|zsh"
 _WITHOUT_TFEXP = (
@@ -130,4 +130,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -18,7 +18,7 @@ from tfexp.experiment.cli import reported
 from tfexp.experiment.composing import composed
 from tfexp.experiment.described import Composed, Described, describe
 from tfexp.experiment.errors import SettingError, nearest, no_such
-from tfexp.usage import helped
+from tfexp.usage import helped, while_read
 
 _USAGE = "usage: python -m tfexp.explain [KEY] [override ...] [--config-dir FOLDER]"
 
@@ -117,4 +117,4 @@ def _config_dir(words: list[str]) -> tuple[str | None, list[str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

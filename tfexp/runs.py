@@ -24,11 +24,12 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from tfexp.experiment.errors import ExperimentError, nearest
+from tfexp.experiment.errors import ExperimentError, nearest, not_allowed
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import Run, is_run, read_run
 from tfexp.experiment.reporting.select import Condition, is_condition, name_of, sort_runs
+from tfexp.usage import while_read
 
 _COMMANDS = ("list", "show", "compare", "report")
 
@@ -45,9 +46,9 @@ def main(argv: list[str] | None = None) -> int:
     except ExperimentError as error:
         print(f"tfexp: {error}", file=sys.stderr)
         return error.exit_code
-    except BrokenPipeError:  # `… | head`
-        sys.stderr.close()
-        return 0
+    except PermissionError as error:
+        print(f"tfexp: {not_allowed(error)}", file=sys.stderr)
+        return 1
 
 
 def _list(words: list[str]) -> int:
@@ -180,4 +181,4 @@ def _runs_below(folders: list[Path]) -> list[Run]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 import tfexp
 from tfexp.core.gone import public_symbols
 from tfexp.experiment.errors import no_such
+from tfexp.usage import while_read
 
 VERSION_2 = "tf.compat.v2"
 
@@ -82,4 +83,4 @@ def main(argv: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -93,6 +93,9 @@ def test_a_model_of_keras_loads_no_other_layers_and_nothing_that_speaks_http():
 def test_namespaces_list_names_that_nobody_has_asked_for():
     assert {"dynamic_rnn", "lrn", "relu", "rnn_cell"} <= set(dir(tf.nn))
     assert {"Saver", "experimental", "global_step"} <= set(dir(tf.train))
+    assert {"cudnn_rnn", "keras", "layers", "slim"} <= set(dir(tf.contrib))
+    assert {"applications", "layers", "preprocessing"} <= set(dir(tf.keras))
+    assert {"batch_dot", "softplus"} <= set(dir(tf.keras.backend)) and "to_code" in dir(tf.autograph)
 
 
 @pytest.mark.parametrize("package", [tf.data, tf.estimator, tf.layers, tf.metrics, tf.train])

@@ -1,6 +1,7 @@
 """What Ray finds in its environment when it is imported. A package of that name stands in for it."""
 
 import json
+import signal
 import socket
 import sys
 import threading
@@ -12,12 +13,13 @@ from tfexp.distributed.ray_joining import Membership
 
 NAMES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 STAND_IN = """
-import json, os
+import json, os, signal
 from pathlib import Path
 Path(__file__).with_name("seen.json").write_text(json.dumps(dict(os.environ)))
 def is_initialized():
     return False
 def init(**options):
+    signal.signal(signal.SIGTERM, lambda number, frame: None)
     raise ConnectionError("Failed to connect to Ray cluster")
 """
 
@@ -50,6 +52,18 @@ def test_a_ray_of_our_own_lets_nobody_else_in(seen):
     found, _ = seen("local")
     assert found["RAY_AUTH_MODE"] == "token"
     assert len(found["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_a_program_that_handles_sigterm_still_does(seen):
+    def handler(number, frame):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        seen("local")
+        assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def test_one_that_may_want_a_token_is_said_to(seen):

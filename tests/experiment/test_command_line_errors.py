@@ -288,6 +288,14 @@ def test_a_missing_package_says_which_pip_install_brings_it(
     assert brought_by("a_module_that_nobody_has") is None
 
 
+def test_a_file_that_one_may_not_look_into_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    def looks() -> int:
+        raise PermissionError(13, "Permission denied", "theirs/config.yaml")
+
+    assert reported(looks) == 1
+    assert capsys.readouterr().err == "tfexp: theirs/config.yaml: Permission denied\n"
+
+
 def test_a_library_that_is_not_there_is_said_where_it_is_asked_for(
     cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -248,10 +248,23 @@ class Given(Source):
         (np.ones([3, 2]), np.array([0, np.inf, 0]), None, "row 1: the label inf is not a finite number"),
         (np.ones([3, 2]), np.array([0, 1, 5]), 5, "row 2: the label 5 is not one of the 5 classes 0 to 4"),
         (np.ones([3, 2]), np.array([-1, 1, 3]), 5, "row 0: the label -1 is not one of the 5 classes 0 to 4"),
+        (np.ones([3, 2]), np.array(["x", "y", "x"]), 2, "labels must be a NumPy array of numbers, not one of <U1"),
+        ([[1.0, 2.0]], np.ones(1), None, "features must be a NumPy array of numbers, not a list"),
     ],
 )
-def test_a_table_of_ones_own_is_checked(features: np.ndarray, labels: np.ndarray, classes: int | None, message: str) -> None:
+def test_a_table_of_ones_own_is_checked(features: Any, labels: np.ndarray, classes: int | None, message: str) -> None:
     with pytest.raises(ExperimentError) as raised:
         prepare(Given(table=Table(features, labels, ("a", "b"), classes, "mine"), **SPLIT))
     assert message in str(raised.value)
     assert "mine" in str(raised.value)
+
+
+def test_classes_of_ones_own_have_a_name_each() -> None:
+    table = Table(np.ones([3, 1]), np.array([0, 1, 2]), ("a",), 3, "mine", class_names=("red", "green"))
+    with pytest.raises(ExperimentError, match="mine: 2 class names for 3 classes"):
+        prepare(Given(table=table, **SPLIT))
+
+
+def test_a_source_gives_a_table() -> None:
+    with pytest.raises(ExperimentError, match=r"^Given\.read gave NoneType: it must give a Table$"):
+        prepare(Given(**SPLIT))

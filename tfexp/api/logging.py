@@ -7,7 +7,7 @@ from logging import FATAL as FATAL
 from logging import INFO as INFO
 from logging import WARN as WARN
 
-from tfexp.core.gone import missing_from
+from tfexp.core.gone import namespace
 from tfexp.core.log import ReplaceableLog
 from tfexp.core.log import debug as debug
 from tfexp.core.log import error as TaskLevelStatusMessage
@@ -27,6 +27,6 @@ from tfexp.core.log import warn as warn
 from tfexp.core.log import warn as warning
 
 # What the private module `tf_logging`, which is this one for programs, has besides.
-__getattr__ = missing_from("tf.logging", {"get_logger": "tfexp.core.log:get_logger"})
+__getattr__, __dir__ = namespace("tf.logging", __name__, {"get_logger": "tfexp.core.log:get_logger"})
 
 _sys.modules[__name__].__class__ = ReplaceableLog

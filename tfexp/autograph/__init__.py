@@ -12,10 +12,10 @@ from tfexp.autograph import experimental as experimental
 from tfexp.autograph.conversion import convert as convert
 from tfexp.autograph.verbosity import set_verbosity as set_verbosity
 from tfexp.autograph.verbosity import trace as trace
-from tfexp.core.gone import missing_from, names_of
+from tfexp.core.gone import namespace
 
 if TYPE_CHECKING:  # imported on first use
     from tfexp.autograph.inspection import to_code as to_code
     from tfexp.autograph.inspection import to_graph as to_graph
 
-__getattr__ = missing_from("tf.autograph", names_of(__file__))
+__getattr__, __dir__ = namespace("tf.autograph", __name__)

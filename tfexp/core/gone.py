@@ -58,7 +58,7 @@ def is_tensorflows(symbol: str) -> bool:
 
 
 def missing_from(
-    namespace: str, on_first_use: Mapping[str, str] | None = None, kept_in: str | None = None
+    namespace: str, on_first_use: Mapping[str, str] = MappingProxyType({}), kept_in: str | None = None
 ) -> Callable[[str], Any]:
     """The `__getattr__` of the module that is that namespace (`tf.nn`).
 
@@ -66,15 +66,12 @@ def missing_from(
     module in which they are from then on.
     """
     module = namespace.replace("tf", "tfexp", 1)
-    if kept_in is None:
-        kept_in = namespace.replace("tf", "tfexp.api", 1)
-        kept_in = kept_in if kept_in in sys.modules else module
 
     def lookup(name: str) -> Any:
-        if name == "__all__" and on_first_use is not None:  # `import *` takes what has not been asked for yet, too
+        if name == "__all__" and kept_in is not None:  # `import *` takes what has not been asked for yet, too
             there = {name for name in vars(sys.modules[kept_in]) if is_tensorflows(f"{namespace}.{name}")}
             return sorted(name for name in there | set(on_first_use) if not name.startswith("_"))
-        if on_first_use is not None and name in on_first_use:
+        if name in on_first_use:
             found, _, attribute = on_first_use[name].partition(":")
             loaded = importlib.import_module(found)
             value = getattr(loaded, attribute) if attribute else loaded

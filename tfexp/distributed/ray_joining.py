@@ -10,12 +10,13 @@ import contextlib
 import os
 import secrets
 import shutil
+import signal
 import socket
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,8 @@ class Membership:
         self._own = True
         try:
             _reach(os.environ.get("RAY_ADDRESS", "auto") if self._address == "auto" else self._address)
-            ray.init(address=self._address, **quiet)
+            with _kept_sigterm():
+                ray.init(address=self._address, **quiet)
         except (OSError, RuntimeError, ValueError) as error:
             what = (
                 f"choose {self._other}"
@@ -132,6 +134,17 @@ class Membership:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)  # its last log lines may still be on their way
             self._folder = None
+
+
+@contextlib.contextmanager
+def _kept_sigterm() -> Iterator[None]:
+    """Ray takes SIGTERM over, in Python and in C++, to end the process at once: a handler of the program's stays."""
+    before = signal.getsignal(signal.SIGTERM)
+    try:
+        yield
+    finally:
+        if callable(before) and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, before)
 
 
 def _ports_of_ray() -> list[tuple[str, int]]:

@@ -42,7 +42,7 @@ from tfexp.experiment.composing import (
     settings_of,
 )
 from tfexp.experiment.datasets.source import Data
-from tfexp.experiment.errors import ExperimentError, SettingError, no_such
+from tfexp.experiment.errors import ExperimentError, SettingError, no_such, not_allowed
 from tfexp.experiment.missing import brought_by
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.reproducing import SPREAD, Earlier
@@ -94,6 +94,10 @@ def reported(command: Callable[[], int]) -> int:
         if os.environ.get("HYDRA_FULL_ERROR") == "1":
             raise
         return _complain(error)
+    except PermissionError as error:
+        if os.environ.get("HYDRA_FULL_ERROR") == "1":
+            raise
+        return _complain(not_allowed(error))
     except ModuleNotFoundError as error:
         bring = brought_by(error.name or "")
         if bring is None or os.environ.get("HYDRA_FULL_ERROR") == "1":

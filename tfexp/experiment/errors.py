@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-__all__ = ["Diverged", "ExperimentError", "Interrupted", "SettingError", "nearest", "no_such"]
+__all__ = ["Diverged", "ExperimentError", "Interrupted", "SettingError", "nearest", "no_such", "not_allowed"]
 
 
 class ExperimentError(Exception):
@@ -54,6 +54,13 @@ class Interrupted(ExperimentError):  # noqa: N818
     def __init__(self, signal_number: int, message: str) -> None:
         super().__init__(message)
         self.exit_code = 128 + signal_number
+
+
+def not_allowed(error: PermissionError) -> ExperimentError:
+    """What to say of a file or folder that this user may not look into; the error itself is raised if it names none."""
+    if error.filename is None:
+        raise error
+    return ExperimentError(f"{error.filename}: {error.strerror}")
 
 
 def nearest(given: str, choices: Iterable[str]) -> str | None:

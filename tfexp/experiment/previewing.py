@@ -49,7 +49,8 @@ def show_preview(experiment: Experiment) -> None:
     out.print(table)
     learned = sum(math.prod(shapes[name]) for name in experiment.program.trained)
     others = sum(map(math.prod, shapes.values())) - learned
-    out.print(f"model       {learned:,} numbers are learned; {others:,} more are kept: the optimizer's, the step, …")
+    kept = "1 more is kept: the step" if others == 1 else f"{others:,} more are kept: the optimizer's, the step, …"
+    out.print(f"model       {learned:,} numbers are learned; {kept}")
 
 
 def _columns(dataset: Dataset) -> Iterator[tuple[str, np.ndarray]]:

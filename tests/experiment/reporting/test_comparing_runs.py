@@ -110,8 +110,27 @@ def test_settings_that_only_some_have(tmp_path: Path) -> None:
     assert circumstances(find_runs(tmp_path)) == {}
 
 
+def test_other_libraries_are_told_by_name(tmp_path: Path) -> None:
+    for version in ("0.3.31", "0.3.34"):
+        blas = [{"internal_api": "openblas", "version": version}, {"internal_api": "mkl", "version": "2024"}]
+        write_run(tmp_path / version, manifest={"runtime": {"blas": blas}})
+    told = circumstances(find_runs(tmp_path))
+    assert told == {"runtime.blas": ["openblas 0.3.31; mkl 2024", "openblas 0.3.34; mkl 2024"]}
+
+
 def test_a_line_of_text_shows_a_curve() -> None:
     assert spark([]) == ""
     assert spark([3.0]) == "▁"
     assert spark([1.0, 2.0, 3.0]) == "▁▅█"
     assert len(spark([float(value) for value in range(1000)])) == 32
+
+
+@pytest.mark.parametrize("command", ["show", "compare", "report"])
+def test_a_folder_that_one_may_not_look_into_is_named(
+    command: str, tmp_path: Path, show: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)  # root may look into everything
+    assert show(command, "theirs") == (1, "", "tfexp: theirs: Permission denied\n")

@@ -1,6 +1,6 @@
 """`tf.contrib`: the parts that tfexp has."""
 
-from tfexp.core.gone import missing_from
+from tfexp.core.gone import namespace
 
 _OF_THE_CORE = {
     "autograph": "tfexp.autograph",
@@ -67,4 +67,6 @@ _OWN = (
     "util",
 )
 
-__getattr__ = missing_from("tf.contrib", {**_OF_THE_CORE, **{name: f"tfexp.api.contrib.{name}" for name in _OWN}})
+__getattr__, __dir__ = namespace(
+    "tf.contrib", __name__, {**_OF_THE_CORE, **{name: f"tfexp.api.contrib.{name}" for name in _OWN}}
+)

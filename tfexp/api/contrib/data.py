@@ -7,7 +7,7 @@ from tfexp.contributed.data_sets import read_batch_features as read_batch_featur
 from tfexp.contributed.data_sets import reduce_dataset as reduce_dataset
 from tfexp.contributed.data_sets import sliding_window_batch as sliding_window_batch
 from tfexp.contributed.data_sets import sloppy_interleave as sloppy_interleave
-from tfexp.core.gone import missing_from
+from tfexp.core.gone import namespace
 from tfexp.data.experimental import AUTOTUNE as AUTOTUNE
 from tfexp.data.experimental import Counter as Counter
 from tfexp.data.experimental import CsvDataset as CsvDataset
@@ -41,7 +41,8 @@ from tfexp.data.experimental import take_while as take_while
 from tfexp.data.experimental import unbatch as unbatch
 from tfexp.data.experimental import unique as unique
 
-__getattr__ = missing_from(
+__getattr__, __dir__ = namespace(
     "tf.contrib.data",
+    __name__,
     {"CheckpointInputPipelineHook": "tfexp.estimator.input_checkpoints:CheckpointInputPipelineHook"},
 )

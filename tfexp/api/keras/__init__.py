@@ -2,11 +2,13 @@
 
 from pkgutil import iter_modules
 
-from tfexp.core.gone import missing_from
+from tfexp.core.gone import namespace
 from tfexp.keras.engine.input_layer import Input as Input
 from tfexp.keras.engine.model import Model as Model
 from tfexp.keras.engine.sequential import Sequential as Sequential
 
 __version__ = "2.2.4-tf"
 
-__getattr__ = missing_from("tf.keras", {found.name: f"{__name__}.{found.name}" for found in iter_modules(__path__)})
+__getattr__, __dir__ = namespace(
+    "tf.keras", __name__, {found.name: f"{__name__}.{found.name}" for found in iter_modules(__path__)}
+)

@@ -107,7 +107,10 @@ def prepare(data: Data) -> Dataset:
     if isinstance(data, Prepared):
         return data.dataset()
     assert isinstance(data, Source)
-    return _from_table(data.read(), data)
+    table = data.read()
+    if not isinstance(table, Table):
+        raise ExperimentError(f"{type(data).__name__}.read gave {type(table).__name__}: it must give a Table")
+    return _from_table(table, data)
 
 
 def _from_table(table: Table, source: Source) -> Dataset:
@@ -174,7 +177,11 @@ def _deviation(values: np.ndarray) -> np.ndarray:
 
 def _check(table: Table) -> None:
     """Sources may be anyone's: the table must be what `Table` says before a graph is built on it."""
-    features, labels = np.asarray(table.features), np.asarray(table.labels)
+    features, labels = table.features, table.labels
+    for name, array in (("features", features), ("labels", labels)):
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "buif":
+            kind = f"one of {array.dtype}" if isinstance(array, np.ndarray) else f"a {type(array).__name__}"
+            raise ExperimentError(f"{table.origin}: {name} must be a NumPy array of numbers, not {kind}")
     if features.ndim != 2 or labels.shape != features.shape[:1] or not features.size:
         raise ExperimentError(
             f"{table.origin}: features {list(features.shape)} and labels {list(labels.shape)} must have the "
@@ -182,6 +189,8 @@ def _check(table: Table) -> None:
         )
     if len(table.columns) != features.shape[1]:
         raise ExperimentError(f"{table.origin}: {len(table.columns)} column names for {features.shape[1]} columns")
+    if table.class_names and len(table.class_names) != table.classes:
+        raise ExperimentError(f"{table.origin}: {len(table.class_names)} class names for {table.classes} classes")
     bad = np.argwhere(~np.isfinite(features))
     if len(bad):
         row, column = bad[0]

@@ -96,10 +96,10 @@ def circumstances(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 
 def _brief(value: Any) -> str:
-    """Of a digest, the first digits; of a list, how long it is."""
+    """Of a digest, the first digits; of a list, such as that of the BLAS libraries, what its items say."""
     if value is None:
         return ""
     if isinstance(value, list):
-        return f"{len(value)} items"
+        return "; ".join(" ".join(map(str, one.values())) if isinstance(one, dict) else str(one) for one in value)
     text = str(value)
     return text[:12] if len(text) in (40, 64) and not text.strip("0123456789abcdef") else text

@@ -8,7 +8,7 @@ They are imported when first asked for: a layer of `tf.layers` needs few of them
 
 from typing import TYPE_CHECKING
 
-from tfexp.core.gone import missing_from, names_of
+from tfexp.core.gone import namespace
 
 if TYPE_CHECKING:
     from tfexp.graph.scopes import name_scope as name_scope
@@ -171,4 +171,4 @@ if TYPE_CHECKING:
     from tfexp.ops.elementwise_unary import sigmoid as sigmoid
     from tfexp.ops.elementwise_unary import tanh as tanh
 
-__getattr__ = missing_from("tf.keras.backend", names_of(__file__))
+__getattr__, __dir__ = namespace("tf.keras.backend", __name__)
