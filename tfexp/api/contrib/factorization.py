@@ -1,5 +1,8 @@
-"""`tf.contrib.factorization`: k-means."""
+"""`tf.contrib.factorization`: k-means, mixtures of Gaussians."""
 
+from tfexp.contributed.gaussian_mixture import GmmAlgorithm as GmmAlgorithm
+from tfexp.contributed.gaussian_mixture import gmm as gmm
+from tfexp.contributed.gaussian_mixture_estimator import GMM as GMM
 from tfexp.contributed.kmeans_clustering import KMeansClustering as KMeansClustering
 from tfexp.core.gone import missing_from
 from tfexp.estimator.canned.kmeans_graph import COSINE_DISTANCE as COSINE_DISTANCE
