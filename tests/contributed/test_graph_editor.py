@@ -70,13 +70,36 @@ def test_walks(graph):
     assert names(ge.get_walks_intersection_ops([b.op], [d.op])) == ["scope/b", "scope/c", "d"]
     union = ge.get_walks_union_ops([c.op], [b.op])
     assert {"scope/c", "d", "a", "scope/b"} <= set(names(union)) and e.op not in union
-    assert names(ge.get_within_boundary_ops(graph, [d.op], [b.op], inclusive=False))[:2] == ["d", "scope/c"]
     with tf.control_dependencies([e]):
         after = tf.no_op("after")
-    assert after in ge.get_forward_walk_ops(e.op, control_outputs=True)
+    assert after in ge.get_forward_walk_ops(e.op, control_outputs=ge.ControlOutputs(graph))
+    assert after in ge.get_walks_union_ops([e.op], [b.op], control_ios=ge.ControlOutputs(graph))
     assert e.op in ge.get_backward_walk_ops(after, control_inputs=True)
-    with pytest.raises(ValueError, match="have to be within"):
-        ge.get_forward_walk_ops(a.op, within_ops=[b.op])
+    assert ge.get_forward_walk_ops(a.op, within_ops=[b.op]) == []
+    assert names(ge.get_forward_walk_ops([a.op, b.op], within_ops=[b.op, c.op])) == ["scope/b", "scope/c"]
+
+
+def test_what_is_connected_within_boundaries(graph):
+    _, b, c, d, _ = chain()
+    with tf.control_dependencies([d]):
+        after = tf.no_op("after")
+    waiting = ge.ControlOutputs(graph)
+    assert waiting.graph is graph
+    assert waiting.update().get_all() == {d.op: [after]}
+    assert names(ge.get_within_boundary_ops(graph, [d.op], [b.op])) == ["scope/b", "scope/c/y", "scope/c", "d"]
+    assert names(ge.get_within_boundary_ops([d.op, b.op], [d.op], [b.op], inclusive=False)) == ["d"]
+    found = ge.get_within_boundary_ops(graph, [d.op], [c.op], control_ios=waiting)
+    assert names(found) == ["scope/c", "d", "after"]
+    assert ge.get_within_boundary_ops(graph, after, c.op, inclusive=False, control_inputs=True) == [d.op, after]
+    assert ge.get_ops_ios([d.op], control_outputs=waiting) == [c.op, after]
+    for call, error, text in (
+        (lambda: ge.get_within_boundary_ops(graph, [d.op], [d.op]), ValueError, "intersecting with the seeds"),
+        (lambda: ge.get_ops_ios([d.op], control_ios=True), TypeError, "Expected a util.ControlOutputs"),
+        (lambda: ge.check_cios(False, waiting, waiting), ValueError, "control_outputs should be None"),
+        (lambda: ge.ControlOutputs(3), TypeError, "Expected a tf.Graph"),
+    ):
+        with pytest.raises(error, match=text):
+            call()
 
 
 def test_views(graph):

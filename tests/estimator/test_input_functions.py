@@ -105,3 +105,29 @@ def test_data_frames_are_read_by_columns(monkeypatch: pytest.MonkeyPatch) -> Non
         pandas_input_fn(frame, Column(ROWS, Index(range(1, 6))), shuffle=False)
     with pytest.raises(TypeError, match=r"x must be a pandas\.DataFrame; got ndarray"):
         pandas_input_fn(ROWS, shuffle=False)
+
+
+def test_a_queue_runner_feeds_what_functions_give():
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(5, tf.int32, shapes=[()])
+        number = tf.placeholder(tf.int32, [])
+        counted = iter(range(3))
+
+        def feed():
+            value = next(counted, None)
+            if value is None:
+                raise tf.errors.OutOfRangeError(None, None, "that was all")
+            return {number: value}
+
+        runner = tf.contrib.training.FeedingQueueRunner(queue, [queue.enqueue(number)], feed_fns=[feed])
+        assert runner.queue_closed_exception_types == (tf.errors.OutOfRangeError, tf.errors.CancelledError)
+        taken = queue.dequeue()
+        with tf.Session() as session:
+            threads = runner.create_threads(session, start=True)
+            assert [session.run(taken) for _ in range(3)] == [0, 1, 2]
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(taken)
+            for thread in threads:
+                thread.join()
+        with pytest.raises(ValueError, match="same length as enqueue_ops"):
+            tf.contrib.training.FeedingQueueRunner(queue, [taken.op], feed_fns=[feed, feed])

@@ -102,7 +102,7 @@ class EvalOutput(ExportOutput):
         self._outputs: dict[str, Any] = {}
         if loss is not None:
             self._outputs["loss"] = loss
-        predictions = {} if predictions is None else named_tensors(predictions, "output", "predictions output")
+        predictions = {} if predictions is None else named_tensors(predictions, "predictions", "predictions output")
         self._outputs |= {_prefixed("predictions", key): value for key, value in predictions.items()}
         for key, (value, update) in (metrics or {}).items():
             self._outputs |= {f"{_prefixed('metrics', key)}/value": value, f"{_prefixed('metrics', key)}/update_op": update}

@@ -6,7 +6,7 @@ Nodes are TensorFlow's: the queue and what fills it below `enqueue_input`, then 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,22 @@ from tfexp.train.queue_runner import QueueRunner, add_queue_runner
 
 
 class RowFeed:
-    """Batches of rows of arrays of one length, in order, with the rows' numbers before them; callable from any thread.
+    """Batches of rows of arrays of one length, in order, with the rows' numbers before them, for `tensors` to be fed with;
+    callable from any thread.
 
     Begins at row `start` and goes round; the epochs are counted in rows, so a batch may span two. OutOfRangeError when
     `num_epochs` (None: no end) have been given; the last batch may be smaller.
     """
 
-    def __init__(self, arrays: Sequence[np.ndarray], batch_size: int, num_epochs: int | None, start: int = 0):
-        self._arrays = arrays
+    def __init__(
+        self,
+        tensors: Sequence[Tensor],
+        arrays: Sequence[np.ndarray],
+        batch_size: int,
+        num_epochs: int | None,
+        start: int = 0,
+    ):
+        self._tensors, self._arrays = tensors, arrays
         self._rows = len(arrays[0])
         self._lock = threading.Lock()
         self._spans = self._cut(batch_size, num_epochs)
@@ -45,32 +53,43 @@ class RowFeed:
             yield first, last
             first = last
 
-    def __call__(self) -> list[np.ndarray]:
+    def __call__(self) -> dict[Tensor, np.ndarray]:
         with self._lock:
             span = next(self._spans, None)
         if span is None:
             raise errors.OutOfRangeError(None, None, "All epochs of the arrays have been given.")
         rows = (np.arange(*span) + self._start) % self._rows
-        return [rows, *(array[rows] for array in self._arrays)]
+        return dict(zip(self._tensors, [rows, *(array[rows] for array in self._arrays)], strict=True))
 
 
 class FeedingQueueRunner(QueueRunner):
-    """A queue runner whose thread for `enqueue_ops[i]` feeds what `feeds[i]()` gives to the tensors `placeholders[i]`."""
+    """A queue runner whose thread for `enqueue_ops[i]` feeds what `feed_fns[i]()` gives: values by tensors.
+
+    ValueError for as many functions as there are not ops.
+    """
 
     def __init__(
         self,
-        queue: QueueBase,
-        enqueue_ops: Sequence[Any],
-        placeholders: Sequence[Sequence[Tensor]],
-        feeds: Sequence[Callable[[], Sequence[Any]]],
+        queue: Any = None,
+        enqueue_ops: Sequence[Any] | None = None,
+        close_op: Any = None,
+        cancel_op: Any = None,
+        feed_fns: Sequence[Callable[[], Mapping[Any, Any]]] | None = None,
+        queue_closed_exception_types: tuple[type[BaseException], ...] | None = None,
     ):
-        super().__init__(queue, enqueue_ops)
-        self._fed = {op: (tensors, feed) for op, tensors, feed in zip(enqueue_ops, placeholders, feeds, strict=True)}
+        closed = queue_closed_exception_types
+        if closed is None:
+            closed = (errors.OutOfRangeError, errors.CancelledError)
+        super().__init__(queue, enqueue_ops, close_op, cancel_op, closed)
+        if feed_fns is not None and len(feed_fns) != len(self.enqueue_ops):
+            raise ValueError("If feed_fns is not None, it must have the same length as enqueue_ops.")
+        self._feed_fns = dict(zip(self.enqueue_ops, feed_fns or [], strict=False))
 
     def _enqueuer(self, sess: Any, enqueue_op: Any) -> Callable[[], Any]:
-        tensors, feed = self._fed[enqueue_op]
-        run = sess.make_callable(enqueue_op, feed_list=list(tensors))
-        return lambda: run(*feed())
+        feed = self._feed_fns.get(enqueue_op)
+        if feed is None:
+            return super()._enqueuer(sess, enqueue_op)
+        return lambda: sess.run(enqueue_op, feed_dict=feed())
 
     def to_proto(self, export_scope: str | None = None) -> None:
         """Nothing: arrays of a program have no place in a graph's description."""
@@ -97,15 +116,14 @@ def batches(
             if shuffle
             else FIFOQueue(capacity, dtypes=types, shapes=shapes)
         )
-        fed, enqueues, feeds = [], [], []
+        enqueues, feeds = [], []
         random = np.random.default_rng(get_default_graph().seed)
         for _ in range(num_threads):
             tensors = [placeholder(dtype) for dtype in types]
             start = int(random.integers(len(arrays[0]))) if shuffle else 0
-            fed.append(tensors)
             enqueues.append(queue.enqueue_many(tensors))
-            feeds.append(RowFeed(arrays, batch_size, num_epochs, start))
-        add_queue_runner(FeedingQueueRunner(queue, enqueues, fed, feeds))
+            feeds.append(RowFeed(tensors, arrays, batch_size, num_epochs, start))
+        add_queue_runner(FeedingQueueRunner(queue, enqueues, feed_fns=feeds))
         spare = capacity - least
         full = cast(maximum(0, queue.size() - least), dtypes.float32) * (1.0 / spare)
         scalar(f"queue/{queue.name}fraction_over_{least}_of_{spare}_full", full)

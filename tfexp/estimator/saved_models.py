@@ -105,7 +105,7 @@ def _outputs(spec: EstimatorSpec, mode: str) -> Mapping[str, ExportOutput]:
     if mode == ModeKeys.PREDICT:
         return spec.export_outputs or {}
     kind = TrainOutput if mode == ModeKeys.TRAIN else EvalOutput
-    return {mode: kind(spec.loss, spec.predictions or None, spec.eval_metric_ops)}
+    return {mode: kind(spec.loss, spec.predictions, spec.eval_metric_ops)}
 
 
 def _signatures(receiver: Any, outputs: Mapping[str, ExportOutput]) -> dict[str, Any]:

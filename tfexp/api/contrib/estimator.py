@@ -1,5 +1,7 @@
 """`tf.contrib.estimator`: what `tf.estimator` has by now, under its older names, and features beside predictions."""
 
+from tfexp.contributed.exported_models import export_all_saved_models as export_all_saved_models
+from tfexp.contributed.exported_models import export_saved_model_for_mode as export_saved_model_for_mode
 from tfexp.contributed.forward_features import forward_features as forward_features
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm as clip_gradients_by_norm
 from tfexp.core.gone import missing_from

@@ -4,6 +4,8 @@ from tfexp.contributed.graph_editor.copying import TransformerInfo as Transforme
 from tfexp.contributed.graph_editor.copying import copy as copy
 from tfexp.contributed.graph_editor.copying import copy_with_input_replacements as copy_with_input_replacements
 from tfexp.contributed.graph_editor.copying import graph_replace as graph_replace
+from tfexp.contributed.graph_editor.select import ControlOutputs as ControlOutputs
+from tfexp.contributed.graph_editor.select import check_cios as check_cios
 from tfexp.contributed.graph_editor.select import compute_boundary_ts as compute_boundary_ts
 from tfexp.contributed.graph_editor.select import filter_ops as filter_ops
 from tfexp.contributed.graph_editor.select import filter_ops_from_regex as filter_ops_from_regex
@@ -14,6 +16,7 @@ from tfexp.contributed.graph_editor.select import get_consuming_ops as get_consu
 from tfexp.contributed.graph_editor.select import get_forward_walk_ops as get_forward_walk_ops
 from tfexp.contributed.graph_editor.select import get_generating_ops as get_generating_ops
 from tfexp.contributed.graph_editor.select import get_name_scope_ops as get_name_scope_ops
+from tfexp.contributed.graph_editor.select import get_ops_ios as get_ops_ios
 from tfexp.contributed.graph_editor.select import get_tensors as get_tensors
 from tfexp.contributed.graph_editor.select import get_unique_graph as get_unique_graph
 from tfexp.contributed.graph_editor.select import get_walks_intersection_ops as get_walks_intersection_ops

@@ -12,6 +12,7 @@ from tfexp.contributed.opt.elastic_average import ElasticAverageCustomGetter as 
 from tfexp.contributed.opt.elastic_average import ElasticAverageOptimizer as ElasticAverageOptimizer
 from tfexp.contributed.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from tfexp.contributed.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from tfexp.contributed.opt.ggt import GGTOptimizer as GGTOptimizer
 from tfexp.contributed.opt.global_step import AdamGSOptimizer as AdamGSOptimizer
 from tfexp.contributed.opt.global_step import LazyAdamGSOptimizer as LazyAdamGSOptimizer
 from tfexp.contributed.opt.lars import LARSOptimizer as LARSOptimizer

@@ -18,6 +18,7 @@ from tfexp.contributed.sequence_batches import NextQueuedSequenceBatch as NextQu
 from tfexp.contributed.sequence_batches import SequenceQueueingStateSaver as SequenceQueueingStateSaver
 from tfexp.contributed.sequence_batching import batch_sequences_with_states as batch_sequences_with_states
 from tfexp.core.gone import missing_from
+from tfexp.estimator.feeding import FeedingQueueRunner as FeedingQueueRunner
 from tfexp.train.checkpoint_watching import checkpoints_iterator as checkpoints_iterator
 from tfexp.train.checkpoint_watching import wait_for_new_checkpoint as wait_for_new_checkpoint
 from tfexp.train.device_setter import GreedyLoadBalancingStrategy as GreedyLoadBalancingStrategy

@@ -179,6 +179,67 @@ def select_ops_and_ts(*args: Any, graph: Graph | None = None, **kwargs: Any) -> 
     return select_ops(*args, graph=graph, **kwargs), select_ts(*marked, *others, graph=graph)
 
 
+# --- by control edges ---------------------------------------------------------------------------------------------------
+
+
+class ControlOutputs:
+    """What waits for an operation of `graph`, as it is now. TypeError for what is no graph."""
+
+    def __init__(self, graph: Graph):
+        if not isinstance(graph, Graph):
+            raise TypeError(f"Expected a tf.Graph, got: {type(graph)}")
+        self._graph = graph
+
+    def update(self) -> ControlOutputs:
+        """Itself: it is never out of date."""
+        return self
+
+    def get_all(self) -> dict[Operation, list[Operation]]:
+        """For each operation that others wait for, these."""
+        return {op: self.get(op) for op in self._graph.get_operations() if op._control_outputs}
+
+    def get(self, op: Operation) -> list[Operation]:
+        return list(op._control_outputs)
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+
+def check_cios(
+    control_inputs: bool = False, control_outputs: ControlOutputs | None = None, control_ios: ControlOutputs | None = None
+) -> tuple[bool, ControlOutputs | None]:
+    """(whether to go by control inputs, what to go by to control outputs); `control_ios` stands for both.
+
+    TypeError for what is no ControlOutputs, ValueError for `control_outputs` beside `control_ios`.
+    """
+    if control_ios is not None and control_outputs is not None:
+        raise ValueError("control_outputs should be None when using control_ios.")
+    outputs = control_outputs if control_ios is None else control_ios
+    if outputs is not None and not isinstance(outputs, ControlOutputs):
+        raise TypeError(f"Expected a util.ControlOutputs, got: {type(outputs)}")
+    return control_inputs or control_ios is not None, outputs
+
+
+def get_ops_ios(
+    ops: Any,
+    control_inputs: bool = False,
+    control_outputs: ControlOutputs | None = None,
+    control_ios: ControlOutputs | None = None,
+) -> list[Operation]:
+    """The operations that these take tensors from or give them to, and by control edges as `check_cios` has it."""
+    before, after = check_cios(control_inputs, control_outputs, control_ios)
+    found: dict[Operation, None] = {}
+    for op in make_list_of_op(ops):
+        found |= dict.fromkeys(tensor.op for tensor in op.inputs)
+        found |= dict.fromkeys(taking for tensor in op.outputs for taking in tensor.consumers())
+        if before:
+            found |= dict.fromkeys(op.control_inputs)
+        if after is not None:
+            found |= dict.fromkeys(after.get(op))
+    return list(found)
+
+
 # --- between others -----------------------------------------------------------------------------------------------------
 
 
@@ -188,20 +249,21 @@ def get_forward_walk_ops(
     within_ops: Any = None,
     within_ops_fn: Callable[[Operation], bool] | None = None,
     stop_at_ts: Any = (),
-    control_outputs: Any = None,
+    control_outputs: ControlOutputs | None = None,
 ) -> list[Operation]:
     """The operations that depend on these (or on the operations that take these tensors in), nearest first.
 
-    inclusive: with the seeds. within_ops, within_ops_fn: only through those. stop_at_ts: not through these tensors.
-    control_outputs: by control edges, too.
+    inclusive: with the seeds. within_ops, within_ops_fn: only through those; seeds that are not in `within_ops` are none.
+    stop_at_ts: not through these tensors. control_outputs: by control edges, too.
     """
+    check_cios(False, control_outputs)
 
     def onwards(op: Operation, stops: set[Tensor]) -> Iterator[Operation]:
         for tensor in op.outputs:
             if tensor not in stops:
                 yield from tensor.consumers()
-        if control_outputs:
-            yield from op._control_outputs
+        if control_outputs is not None:
+            yield from control_outputs.get(op)
 
     return _walk(seed_ops, get_consuming_ops, onwards, inclusive, within_ops, within_ops_fn, stop_at_ts)
 
@@ -237,14 +299,12 @@ def _walk(
     tensors = bool(flat) and not isinstance(flat[0], Operation)
     start = of_tensors(flat) if tensors else make_list_of_op(flat, allow_graph=False)
     allowed = None if within_ops is None else set(make_list_of_op(within_ops))
+    start = [op for op in start if allowed is None or op in allowed]
     stops = set(make_list_of_t(stop_at_ts))
 
     def is_within(op: Operation) -> bool:
         return (allowed is None or op in allowed) and (within_ops_fn is None or within_ops_fn(op))
 
-    outside = [op for op in start if not is_within(op)]
-    if outside:
-        raise ValueError(f"the operations to start from have to be within: {[op.name for op in outside]} are not")
     found: dict[Operation, None] = dict.fromkeys(start)
     wave = list(start)
     while wave:
@@ -262,12 +322,14 @@ def _both_walks(
     within_ops: Any = None,
     within_ops_fn: Callable[[Operation], bool] | None = None,
     control_inputs: bool = False,
-    control_outputs: Any = None,
+    control_outputs: ControlOutputs | None = None,
+    control_ios: ControlOutputs | None = None,
 ) -> tuple[list[Operation], list[Operation]]:
+    before, after = check_cios(control_inputs, control_outputs, control_ios)
     within = {"within_ops": within_ops, "within_ops_fn": within_ops_fn}
     return (
-        get_forward_walk_ops(forward_seed_ops, forward_inclusive, control_outputs=control_outputs, **within),
-        get_backward_walk_ops(backward_seed_ops, backward_inclusive, control_inputs=control_inputs, **within),
+        get_forward_walk_ops(forward_seed_ops, forward_inclusive, control_outputs=after, **within),
+        get_backward_walk_ops(backward_seed_ops, backward_inclusive, control_inputs=before, **within),
     )
 
 
@@ -284,17 +346,29 @@ def get_walks_intersection_ops(forward_seed_ops: Any, backward_seed_ops: Any, **
     return [op for op in forward if op in reached]
 
 
-def get_within_boundary_ops(ops: Any, seed_ops: Any, boundary_ops: Any = (), inclusive: bool = True) -> list[Operation]:
-    """Those of `ops` that are connected with the seeds otherwise than through `boundary_ops`, which count if `inclusive`."""
-    inside, boundary = set(make_list_of_op(ops)), set(make_list_of_op(boundary_ops))
-    found: dict[Operation, None] = dict.fromkeys(make_list_of_op(seed_ops))
-    wave = [op for op in found if op not in boundary]
+def get_within_boundary_ops(
+    ops: Any,
+    seed_ops: Any,
+    boundary_ops: Any = (),
+    inclusive: bool = True,
+    control_inputs: bool = False,
+    control_outputs: ControlOutputs | None = None,
+    control_ios: ControlOutputs | None = None,
+) -> list[Operation]:
+    """Those of `ops` that are connected with the seeds otherwise than through `boundary_ops`, which count if `inclusive`.
+
+    By control edges as `check_cios` has it. ValueError for a seed in the boundary.
+    """
+    before, after = check_cios(control_inputs, control_outputs, control_ios)
+    wave, boundary = make_list_of_op(seed_ops, allow_graph=False), set(make_list_of_op(boundary_ops))
+    found = set(wave)
+    if boundary & found:
+        raise ValueError("Boundary is intersecting with the seeds.")
     while wave:
-        around = [n for op in wave for n in (*(t.op for t in op.inputs), *(c for t in op.outputs for c in t.consumers()))]
-        new = dict.fromkeys(n for n in around if n in inside and n not in found)
-        found |= new
-        wave = [op for op in new if op not in boundary]
-    return [op for op in found if inclusive or op not in boundary]
+        around = [op for op in get_ops_ios(wave, before, after) if op not in found]
+        wave = [op for op in around if op not in boundary]
+        found.update(around if inclusive else wave)
+    return [op for op in make_list_of_op(ops) if op in found]
 
 
 def compute_boundary_ts(ops: Any) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:

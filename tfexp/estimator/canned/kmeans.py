@@ -81,7 +81,7 @@ class KMeansClustering(Estimator):
             loss = reduce_sum(losses)
             scalar("loss/raw", loss)
             train_op = with_dependencies([train, assign_add(get_global_step(), 1)], loss)
-            hooks: list[SessionRunHook] = [_Start(start, is_started, config.is_chief)]
+            hooks: list[SessionRunHook] = [FirstClustersHook(start, is_started, config.is_chief)]
             if relative_tolerance is not None:
                 hooks.append(_StopOnceStable(loss, relative_tolerance))
             return EstimatorSpec(
@@ -133,8 +133,8 @@ def _points(features: Any, feature_columns: Any) -> Any:
     return concat([features[name] for name in sorted(features)], 1)
 
 
-class _Start(SessionRunHook):
-    """Has the chief choose centers, from batch after batch, until there are enough; the other workers wait for it."""
+class FirstClustersHook(SessionRunHook):
+    """Has the chief choose clusters, from batch after batch, until there are enough; the other workers wait for it."""
 
     def __init__(self, start: Any, is_started: Any, is_chief: bool):
         self._start, self._is_started, self._is_chief = start, is_started, is_chief
