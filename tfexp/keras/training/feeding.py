@@ -177,7 +177,8 @@ def _placeholder_like(value: Any, name: str) -> Any:
 
 def _dtype_of(array: Any) -> Any:
     """The type that an input has for such data: Keras's float type for all floats."""
-    dtype = array.dtype if is_symbolic(array) else dtypes.as_dtype(np.asarray(array).dtype)
+    known = is_symbolic(array) or isinstance(array, TensorSpec)
+    dtype = array.dtype if known else dtypes.as_dtype(np.asarray(array).dtype)
     return dtypes.as_dtype(backend.floatx()) if dtype.is_floating else dtype
 
 
