@@ -21,7 +21,7 @@ from tfexp.keras.training.steps import Weighted
 # (inputs, targets, weights) as they come -> the values of a batch, and which outputs have weights
 Arranged = Callable[[tuple[Any, ...]], tuple[list[Any], Weighted]]
 
-_INFINITE = -1
+INFINITE = -1
 
 
 def is_dataset(data: Any) -> bool:
@@ -48,13 +48,13 @@ class DatasetBatches:
                 raise ValueError(f"When using iterators as input to a model, you should specify the `{argument}` argument.")
             size = cardinality(data)
             count = int(backend.get_value(size))
-            if count == _INFINITE:
+            if count == INFINITE:
                 raise ValueError(
                     f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument."
                 )
             steps = count if count >= 0 else None
         self.steps = self.samples = steps
-        self._restart, self._next = _reader(data)
+        self._restart, self._next = reader_of(data)
         self._started = False
 
     def epoch(self) -> Iterator[Batch]:
@@ -82,7 +82,7 @@ class DatasetBatches:
         """Nothing runs."""
 
 
-def _reader(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
+def reader_of(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
     """What begins anew, and what gives the next element, in arrays."""
     if executing_eagerly():
         return _eager_reader(data)
