@@ -240,7 +240,7 @@ class KerasSequenceAdapter(DataAdapter):
         return isinstance(x, Sequence)
 
 
-ALL_ADAPTER_CLS = [
+ALL_ADAPTER_CLS: list[type[DataAdapter]] = [
     ListsOfScalarsDataAdapter,
     TensorLikeDataAdapter,
     DatasetAdapter,

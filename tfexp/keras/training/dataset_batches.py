@@ -14,7 +14,7 @@ from tfexp.data.iterator import make_initializable_iterator
 from tfexp.data.transformations import cardinality
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
-from tfexp.keras.training.arrays import is_composite_value
+from tfexp.keras.training.arrays import as_value, is_composite_value
 from tfexp.keras.training.batches import Batch, OutOfBatchesError
 from tfexp.keras.training.steps import Weighted
 
@@ -108,4 +108,4 @@ def _eager_reader(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
         if isinstance(data, Dataset):
             current = iter(data)
 
-    return restart, lambda: nest.map_structure(lambda tensor: tensor.numpy(), next(current))
+    return restart, lambda: nest.map_structure(as_value, next(current))
