@@ -279,6 +279,36 @@ def test_a_layer_that_is_reached_in_two_ways_has_its_losses_counted_twice() -> N
     assert model.test_on_batch(np.ones((2, 3)), np.full((2, 3), 9.0)) == 2 * 9.0
 
 
+class Halves(Model):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = L.Dense(4, kernel_initializer="ones")
+
+    def call(self, inputs: Any) -> Any:
+        given = inputs["a"] + inputs["b"] if isinstance(inputs, dict) else inputs
+        return tf.split(self.dense(given), 2, axis=1)
+
+
+def test_the_first_tensors_in_a_graph_are_inputs_of_a_subclass() -> None:
+    a, b = tf.placeholder(tf.float32, (None, 3)), tf.placeholder(tf.float32, (None, 3))
+    model = Halves()
+    outputs = model(a)
+    model(b)
+    assert (model.inputs, model.outputs) == ([a], outputs)
+    assert (model.input_names, model.output_names) == (["input_1"], ["output_1", "output_2"])
+    np.testing.assert_array_equal(model.predict(np.ones((2, 3)))[1], np.full((2, 2), 3.0))
+    named = Halves()
+    named({"b": b, "a": a})
+    assert (named.inputs, named.input_names) == ([a, b], ["a", "b"])
+    np.testing.assert_array_equal(named.predict({"a": np.ones((2, 3)), "b": np.ones((2, 3))})[0], np.full((2, 2), 6.0))
+    # Arrays only build it, and leave to training what its inputs are.
+    built = Halves()
+    built(np.ones((2, 3), np.float32))
+    assert built.built and built.inputs == []
+    built.compile("sgd", "mse")
+    assert len(built.train_on_batch(np.ones((5, 3)), [np.ones((5, 2))] * 2)) == 3
+
+
 def test_stateful_layers() -> None:
     a = L.Input(batch_shape=(2, 3, 4))
     recurrent = L.LSTM(5, stateful=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 from tfexp.core import nest
@@ -305,6 +306,25 @@ class Network(Layer):
             status, self._awaited = self._awaited, None
             with get_default_graph().control_dependencies(None):
                 status.run_restore_ops(backend.get_session())
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        outputs = super().__call__(inputs, *args, **kwargs)
+        if not self._is_graph_network and not self.inputs:
+            self._know_ends(inputs, outputs)
+        return outputs
+
+    def _know_ends(self, inputs: Any, outputs: Any) -> None:
+        """In a graph the first tensors that a subclass is called with are its inputs, for training and saving."""
+        graph = get_default_graph()
+        if graph.building_function or graph.outermost.is_eager:
+            return
+        given = nest.flatten(inputs)
+        if not all(isinstance(one, Tensor) for one in given):
+            return
+        self._takes_named_inputs = isinstance(inputs, Mapping)
+        self.inputs, self.outputs = given, nest.flatten(outputs)
+        self.input_names = sorted(inputs) if self._takes_named_inputs else [f"input_{n}" for n, _ in enumerate(given, 1)]
+        self.output_names = [f"output_{n}" for n, _ in enumerate(self.outputs, 1)]
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The layers' outputs for other inputs than those it was made with."""
