@@ -41,6 +41,9 @@ KERAS = {
         "tfexp.keras.engine.node:KerasHistory=KerasHistory"
     ),
     "keras.engine.base_layer_utils": "tfexp.stand_ins.keras_layer_parts",
+    "keras.engine.base_preprocessing_layer": "tfexp.stand_ins.keras_preprocessing_layers",
+    "keras.engine.base_preprocessing_layer_v1": "tfexp.stand_ins.keras_preprocessing_layers",
+    "keras.engine.data_adapter": "tfexp.stand_ins.keras_data_adapters",
     "keras.engine.input_layer": "tf.keras.layers tf.keras",
     "keras.engine.input_spec": (
         "tfexp.keras.engine.input_spec tfexp.keras.engine.input_spec:assert_input_compatibility=check_inputs"
@@ -70,6 +73,9 @@ KERAS = {
     "keras.layers.pooling": "tf.keras.layers "
     + renamed("tfexp.keras.layers.pooling", **{f"Pooling{n}D": f"_Pooling{n}D" for n in (1, 2, 3)})
     + renamed("tfexp.keras.layers.pooling_global", **{f"GlobalPooling{n}D": "_GlobalPooling" for n in (1, 2, 3)}),
+    "keras.layers.preprocessing.normalization": "tfexp.stand_ins.keras_preprocessing_layers",
+    "keras.layers.preprocessing.normalization_v1": "tfexp.stand_ins.keras_preprocessing_layers",
+    "keras.layers.preprocessing.preprocessing_test_utils": "tfexp.stand_ins.keras_preprocessing_tests",
     "keras.layers.recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_dropout tfexp.stand_ins.keras_recurrent",
     "keras.layers.recurrent_v2": "tf.compat.v2.keras.layers tfexp.stand_ins.keras_recurrent",
     "keras.layers.rnn_cell_wrapper_v2": "tfexp.layers.rnn_wrappers_of_keras:_RNNCellWrapperV2=KerasCellWrapper "

@@ -252,7 +252,7 @@ def test_shapes_of_outputs() -> None:
         model.compute_output_shape((5, 3))
 
 
-def test_losses_and_updates_of_a_model_are_those_on_its_inputs() -> None:
+def test_losses_and_updates_of_a_model_are_those_of_its_layers() -> None:
     a = L.Input((3,))
     norm = L.BatchNormalization()
     model = Model(a, norm(a))
@@ -260,13 +260,53 @@ def test_losses_and_updates_of_a_model_are_those_on_its_inputs() -> None:
     assert len(model.updates) == 2
     elsewhere = tf.ones((2, 3))
     model(elsewhere)
-    assert (len(model.updates), len(model.get_updates_for(elsewhere)), len(norm.updates)) == (2, 2, 4)
+    assert (len(model.updates), len(model.get_updates_for(elsewhere)), len(norm.updates)) == (4, 2, 4)
     model.trainable = False
     assert not norm.trainable and model.updates == []
     assert (len(model.trainable_weights), len(model.non_trainable_weights)) == (0, 4)
     model.trainable = True
     model.add_loss(tf.reduce_sum(model.output))
     assert len(model.losses) == 1
+
+
+def test_a_layer_that_is_reached_in_two_ways_has_its_losses_counted_twice() -> None:
+    dense = L.Dense(3, kernel_initializer="ones", kernel_regularizer=tf.reduce_sum)
+    inner = Sequential([dense])
+    a = L.Input((3,))
+    model = Model(a, dense(inner(a)))
+    assert len(model.losses) == 2 and model.losses[0] is model.losses[1]
+    model.compile("sgd", "mse")
+    assert model.test_on_batch(np.ones((2, 3)), np.full((2, 3), 9.0)) == 2 * 9.0
+
+
+class Halves(Model):  # type: ignore[misc]
+    def __init__(self) -> None:
+        super().__init__()
+        self.dense = L.Dense(4, kernel_initializer="ones")
+
+    def call(self, inputs: Any) -> Any:
+        given = inputs["a"] + inputs["b"] if isinstance(inputs, dict) else inputs
+        return tf.split(self.dense(given), 2, axis=1)
+
+
+def test_the_first_tensors_in_a_graph_are_inputs_of_a_subclass() -> None:
+    a, b = tf.placeholder(tf.float32, (None, 3)), tf.placeholder(tf.float32, (None, 3))
+    model = Halves()
+    outputs = model(a)
+    model(b)
+    assert (model.inputs, model.outputs) == ([a], outputs)
+    assert (model.input_names, model.output_names) == (["input_1"], ["output_1", "output_2"])
+    np.testing.assert_array_equal(model.predict(np.ones((2, 3)))[1], np.full((2, 2), 3.0))
+    named = Halves()
+    named({"b": b, "a": a})
+    assert (named.inputs, named.input_names) == ([a, b], ["a", "b"])
+    np.testing.assert_array_equal(named.predict({"a": np.ones((2, 3)), "b": np.ones((2, 3))})[0], np.full((2, 2), 6.0))
+    # Arrays only build it, and leave to training what its inputs are.
+    built = Halves()
+    built(np.ones((2, 3), np.float32))
+    assert built.built and built.inputs == []
+    built.compile("sgd", "mse")
+    assert len(built.train_on_batch(np.ones((5, 3)), [np.ones((5, 2))] * 2)) == 3
 
 
 def test_stateful_layers() -> None:
@@ -314,7 +354,8 @@ def test_losses_and_metrics_at_the_side_of_a_network() -> None:
     assert names(copy.layers) == wanted and len(copy.losses) == 1 == len(copy.metrics)
     fresh = L.Input((3,))
     outer = Model(fresh, model(fresh))
-    assert names(outer.losses) == ["model/tf_op_layer_mul/mul:0"]
+    assert names(outer.losses) == ["mul:0", "model/tf_op_layer_mul/mul:0"]
+    assert names(outer.get_losses_for(fresh)) == ["model/tf_op_layer_mul/mul:0"]
     model.add_loss(tf.reduce_sum(model.weights[0]))
     assert len(model.losses) == 2 + 1  # as in TensorFlow, those of its calls in other models, too
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 import tfexp as tf
 from tfexp.keras import layers as L
+from tfexp.runtime.eager import eager_mode
 
 IDS = np.array([[1, 2, 0, 0], [3, 0, 1, 2], [0, 0, 0, 5]])
 
@@ -112,3 +114,14 @@ def test_numbers_serve_as_masks_in_merging() -> None:
         inputs, masks = [L.Input((3,))] * 2, [tf.constant([[1.0, 0.0, 2.0]]), tf.constant([[1.0, 1.0, 0.0]])]
         found = session.run(L.Add().compute_mask(inputs, masks))
     np.testing.assert_array_equal(found, [[True, False, False]])
+
+
+@pytest.mark.parametrize("layer", [L.Lambda(lambda inputs: inputs), L.Layer()])
+def test_where_ops_run_at_once_a_mask_stays_with_what_is_handed_through(layer: Any) -> None:
+    with eager_mode():
+        steps = tf.constant([[[1.0], [0.0]]])
+        masked = L.Masking()(steps)
+        assert layer(masked) is masked and masked._keras_mask.numpy().tolist() == [[True, False]]
+        model = tf.keras.Sequential([L.Masking(input_shape=(2, 1)), layer])
+        mask = tf.keras.backend.function(model.inputs, [model.layers[1].output._keras_mask])
+        assert mask([steps])[0].tolist() == [[True, False]]

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.keras.training.composite_rows import rows_of
 from tfexp.keras.training.joined import joined
+from tfexp.runtime.eager import eager_mode
 
 L, V1 = tf.keras.layers, tf.compat.v1
 
@@ -82,3 +84,30 @@ def test_what_comes_out_may_be_sparse_or_ragged():
 def test_rows_of_rows_are_joined():
     parts = [V1.ragged.constant_value([[[1], [2, 3]], []]), V1.ragged.constant_value([[[5, 7]]])]
     assert joined(parts).to_list() == [[[1], [2, 3]], [], [[5, 7]]]
+
+
+def test_where_ops_run_at_once_rows_are_taken_in_batches():
+    with eager_mode():
+        sparse = tf.SparseTensor([[0, 1], [2, 3]], [2.0, 3.0], (3, 5))
+        ragged = tf.ragged.constant([[1, 2], [], [3, 5, 7]], dtype=tf.int64)
+        for model, x, sums_of_rows in ((of_sparse(), sparse, [2, 0, 3]), (of_ragged(L.Lambda(sums)), ragged, [3, 0, 15])):
+            model.compile(tf.keras.optimizers.SGD(0.0), "mse")
+            targets = np.zeros((3, model.output_shape[-1]), np.float32)
+            loss = pytest.approx(np.mean(np.square(sums_of_rows)))
+            np.testing.assert_array_equal(model.predict(x, batch_size=2)[:, 0], sums_of_rows)
+            data = tf.data.Dataset.from_tensor_slices((x, targets)).batch(3)
+            np.testing.assert_array_equal(model.predict(data)[:, 0], sums_of_rows)
+            assert model.evaluate(data, verbose=0) == model.test_on_batch(x, targets) == loss
+            for further in ({"batch_size": 2}, {"steps_per_epoch": 1}):
+                assert model.fit(x, targets, verbose=0, **further).history["loss"] == [loss]
+            assert len(model.fit(x, targets, validation_split=0.4, verbose=0).history["val_loss"]) == 1
+        with pytest.raises(ValueError, match="explicitly declared"):
+            tf.keras.Sequential([L.Dense(1)]).predict(sparse)
+
+
+def test_rows_of_composite_values():
+    rows = rows_of(SPARSE, [2, 0])
+    assert (rows.indices.tolist(), rows.values.tolist(), list(rows.dense_shape)) == ([[0, 3], [1, 1]], [3, 2], [2, 5])
+    deep = V1.ragged.constant_value([[[1], [2, 3]], [], [[5, 7]]])
+    assert rows_of(deep, [2, 0]).to_list() == [[[5, 7]], [[1], [2, 3]]]
+    assert rows_of(deep, slice(1, None)).to_list() == [[], [[5, 7]]]

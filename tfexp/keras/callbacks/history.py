@@ -13,6 +13,13 @@ from tfexp.core import log
 from tfexp.keras.callbacks.callback import Callback, Logs
 
 
+def as_printed(value: Any) -> Any:
+    """A number of NumPy's as Python's own that prints as it does: a float32 as 0.1, not as the double that it is."""
+    if isinstance(value, np.floating):
+        return float(str(value))
+    return value.item() if isinstance(value, np.generic) else value
+
+
 class BaseLogger(Callback):
     """Puts into an epoch's logs the mean over its batches, each as heavy as it is large.
 
@@ -37,14 +44,15 @@ class BaseLogger(Callback):
             if name in self.stateful_metrics:
                 self.totals[name] = value
             else:
-                self.totals[name] = self.totals.get(name, 0) + value * size
+                self.totals[name] = self.totals.get(name, 0) + np.multiply(value, size, dtype=np.float64)
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         if logs is None:
             return
         for name in self.params["metrics"]:
             if name in self.totals:
-                logs[name] = self.totals[name] if name in self.stateful_metrics else self.totals[name] / self.seen
+                total = self.totals[name]
+                logs[name] = as_printed(total if name in self.stateful_metrics else total / self.seen)
 
 
 class History(Callback):

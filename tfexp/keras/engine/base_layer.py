@@ -250,7 +250,7 @@ class Layer(LayerViews):
                     )
                 if self._joins(inputs):
                     with name_scope(self.name):
-                        outputs = _copies_of_passed(inputs, outputs)
+                        outputs = _copies_of_passed(inputs, outputs, keep_masks=get_default_graph().outermost.is_eager)
                 self._after(inputs, outputs, kwargs.get("mask"))
         if self._joins(inputs):
             names = self._call_parameters()[0][1:]
@@ -303,14 +303,14 @@ class Layer(LayerViews):
 
     def _set_masks(self, inputs: Any, outputs: Any, mask: Any) -> None:
         flat = [output for output in nest.flatten(outputs) if isinstance(output, Tensor)]
-        if getattr(self, "_compute_output_and_mask_jointly", False):
-            return
+        if getattr(self, "_compute_output_and_mask_jointly", False) or all(hasattr(one, "_keras_mask") for one in flat):
+            return  # they have theirs, of a layer inside or as inputs that were handed through
         masks = self._masks_of(inputs) if mask is None else mask
         if type(self).compute_mask is Layer.compute_mask and (masks is None or not self.supports_masking):
             return  # masks end where they are not known
         found = nest.flatten(self.compute_mask(inputs, masks))
         for output, one in zip(flat, found, strict=False):
-            if one is not None or hasattr(output, "_keras_mask"):
+            if one is not None:
                 output._keras_mask = one  # type: ignore[attr-defined]
 
     def _maybe_build(self, inputs: Any) -> None:
@@ -406,10 +406,19 @@ def _as_tensor(value: Any) -> Any:
     return convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic, float, int)) else value
 
 
-def _copies_of_passed(inputs: Any, outputs: Any) -> Any:
+def _copies_of_passed(inputs: Any, outputs: Any, keep_masks: bool) -> Any:
     """The outputs; those which are inputs handed through as tensors of their own, because each tensor has one maker."""
     passed = {id(tensor) for tensor in nest.flatten(inputs)}
-    return nest.map_structure(lambda tensor: identity(tensor) if id(tensor) in passed else tensor, outputs)
+
+    def own(tensor: Any) -> Any:
+        if id(tensor) not in passed:
+            return tensor
+        copy = identity(tensor)
+        if keep_masks and getattr(tensor, "_keras_mask", None) is not None:
+            copy._keras_mask = identity(tensor._keras_mask)  # type: ignore[attr-defined]
+        return copy
+
+    return nest.map_structure(own, outputs)
 
 
 def _map_shapes_to_placeholders(shapes: Any, dtype: Any) -> Any:

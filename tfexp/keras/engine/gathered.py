@@ -14,7 +14,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.call_context import current_call
 from tfexp.keras.engine.dependencies import depending_on, is_symbolic
-from tfexp.keras.engine.weights import Weights, each_once
+from tfexp.keras.engine.weights import Weights
 from tfexp.ops.variable_base import Variable
 
 
@@ -89,12 +89,12 @@ class Gathered(Weights):
 
     @property
     def losses(self) -> list[Any]:
-        """The losses of the layer and of the layers inside; in eager execution those of the last call."""
-        return each_once([loss for loss, _ in self._all_losses()])
+        """The losses of the layer and of the layers inside, once for each way to them; eagerly those of the last call."""
+        return [loss for loss, _ in self._all_losses()]
 
     def get_losses_for(self, inputs: Any) -> list[Any]:
         """The losses that depend on `inputs`; for None those that depend on none."""
-        found = each_once([loss for loss, free in self._all_losses() if free is (inputs is None)])
+        found = [loss for loss, free in self._all_losses() if free is (inputs is None)]
         return found if inputs is None else depending_on(inputs, found)
 
     def _forget_eager_losses(self) -> None:
@@ -127,11 +127,11 @@ class Gathered(Weights):
     @property
     def updates(self) -> list[Any]:
         """The updates of the layer and of the layers inside; none of one that is neither trainable nor stateful."""
-        return each_once([update for update, _ in self._all_updates()])
+        return [update for update, _ in self._all_updates()]
 
     def get_updates_for(self, inputs: Any) -> list[Any]:
         """The updates that depend on `inputs`; for None those that depend on none."""
-        found = each_once([update for update, free in self._all_updates() if free is (inputs is None)])
+        found = [update for update, free in self._all_updates() if free is (inputs is None)]
         return found if inputs is None else depending_on(inputs, found)
 
     # --- metrics --------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from typing import Any
 
 from tfexp.core import nest
@@ -15,7 +16,7 @@ from tfexp.keras import backend
 from tfexp.keras.engine.added import AddLoss, AddMetric
 from tfexp.keras.engine.base_layer import Layer, unique_layer_name
 from tfexp.keras.engine.call_context import current_call
-from tfexp.keras.engine.dependencies import depending_on, is_symbolic
+from tfexp.keras.engine.dependencies import is_symbolic
 from tfexp.keras.engine.input_layer import InputLayer
 from tfexp.keras.engine.layer_map import LayerMap, map_layers
 from tfexp.keras.engine.model_text import to_json, to_yaml
@@ -25,7 +26,6 @@ from tfexp.keras.engine.operation_layer import give_history
 from tfexp.keras.engine.served import model_functions
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes
 from tfexp.keras.engine.summary import print_summary
-from tfexp.keras.engine.weights import each_once
 from tfexp.keras.mixed_precision.policy import follows_floatx
 from tfexp.ops.array_identity import placeholder
 from tfexp.ops.variable_base import Variable
@@ -223,14 +223,6 @@ class Network(Layer):
         inner = [weight for layer in self._inner_layers for weight in layer.weights]
         return inner + self._trainable_weights + self._non_trainable_weights
 
-    @property
-    def losses(self) -> list[Any]:
-        return self._relevant(self._all_losses())
-
-    @property
-    def updates(self) -> list[Any]:
-        return self._relevant(self._all_updates())
-
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
         """Keep losses. One that comes from tensors of a network is computed anew on every call of the network."""
         for loss in losses if isinstance(losses, (list, tuple)) else [losses]:
@@ -267,14 +259,6 @@ class Network(Layer):
         new = [layer for layer in found.layers if not any(layer is other for other in known)]
         self._map = LayerMap([*known, *new], found.layers_by_depth, found.nodes_by_depth)
         vars(self)["_layers"] = self._map.layers
-
-    def _relevant(self, found: list[tuple[Any, bool]]) -> list[Any]:
-        """Without those that depend on inputs which its layers have elsewhere, in other models."""
-        inputs = [node.input_tensors for node in self._inbound_nodes]
-        if executing_eagerly() or not inputs:
-            return each_once([value for value, _ in found])
-        reached = {id(value) for value in depending_on(inputs, [value for value, free in found if not free])}
-        return each_once([value for value, free in found if free or id(value) in reached])
 
     # --- calling --------------------------------------------------------------------------------------------------------
 
@@ -322,6 +306,25 @@ class Network(Layer):
             status, self._awaited = self._awaited, None
             with get_default_graph().control_dependencies(None):
                 status.run_restore_ops(backend.get_session())
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        outputs = super().__call__(inputs, *args, **kwargs)
+        if not self._is_graph_network and not self.inputs:
+            self._know_ends(inputs, outputs)
+        return outputs
+
+    def _know_ends(self, inputs: Any, outputs: Any) -> None:
+        """In a graph the first tensors that a subclass is called with are its inputs, for training and saving."""
+        graph = get_default_graph()
+        if graph.building_function or graph.outermost.is_eager:
+            return
+        given = nest.flatten(inputs)
+        if not all(isinstance(one, Tensor) for one in given):
+            return
+        self._takes_named_inputs = isinstance(inputs, Mapping)
+        self.inputs, self.outputs = given, nest.flatten(outputs)
+        self.input_names = sorted(inputs) if self._takes_named_inputs else [f"input_{n}" for n, _ in enumerate(given, 1)]
+        self.output_names = [f"output_{n}" for n, _ in enumerate(self.outputs, 1)]
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
         """The layers' outputs for other inputs than those it was made with."""

@@ -12,13 +12,14 @@ import numpy as np
 
 from tfexp.core.nest import Composite
 from tfexp.graph.eager_tensor import EagerTensor
-from tfexp.graph.sparse_tensor import SparseTensorValue
+from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
 from tfexp.keras.engine.node import alone
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array import expand_dims
 from tfexp.ops.variable_base import Variable
+from tfexp.ragged_tensors.tensor import converted
 from tfexp.ragged_tensors.value import RaggedTensorValue
 
 Shape = tuple[int | None, ...]
@@ -26,12 +27,25 @@ Shape = tuple[int | None, ...]
 
 def is_symbolic(value: Any) -> bool:
     """Whether it is a tensor of a graph, whose value a session has to compute."""
-    return isinstance(value, (Tensor, Composite, Variable)) and not isinstance(value, EagerTensor)
+    first = value.parts[0] if isinstance(value, Composite) else value
+    return isinstance(first, (Tensor, Variable)) and not isinstance(first, EagerTensor)
 
 
 def is_composite_value(value: Any) -> bool:
     """Whether it is the value of a sparse or a ragged tensor, which is no array and no list of them."""
     return isinstance(value, (SparseTensorValue, RaggedTensorValue))
+
+
+def as_value(tensor: Any) -> Any:
+    """What a tensor of eager execution, or a sparse or ragged one, holds: an array, or such a value."""
+    if isinstance(tensor, Composite):
+        return tensor.fetched([part.numpy() for part in tensor.parts])
+    return tensor.numpy()
+
+
+def as_tensor(value: Any) -> Any:
+    """The tensor of an array, or of a sparse or ragged value."""
+    return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else converted(value)
 
 
 def as_called_with(model: Any, inputs: list[Any]) -> Any:
@@ -80,7 +94,7 @@ def check_shapes(values: Sequence[Any], names: Sequence[str], shapes: Sequence[S
     for value, name, shape in zip(values, names, shapes, strict=True):
         if value is None or shape is None or (is_symbolic(value) and value.shape.ndims is None):
             continue
-        got = _shape_of(value)
+        got = known_shape(value)
         if len(got) != len(shape):
             raise ValueError(
                 f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got array with shape "
@@ -98,7 +112,7 @@ def check_lengths(inputs: Sequence[Any], targets: Sequence[Any], weights: Sequen
     lengths = []
     for values, name in ((inputs, "x"), (targets, "y"), (weights, "sample_weight")):
         arrays = [value for value in values if value is not None and not is_symbolic(value)]
-        shapes = [_shape_of(array) for array in arrays]
+        shapes = [known_shape(array) for array in arrays]
         sizes = {int(shape[0]) for shape in shapes}  # type: ignore[arg-type]
         if len(sizes) > 1:
             kind = {"x": "input", "y": "target", "sample_weight": "sample_weight"}[name]
@@ -175,7 +189,7 @@ class Densified:
         return np.asarray(self._matrix[which].toarray())
 
 
-def _shape_of(value: Any) -> tuple[int | None, ...]:
+def known_shape(value: Any) -> tuple[int | None, ...]:
     """The shape of an array, a composite value or a tensor; None for sizes that are not known, or differ by row."""
     if isinstance(value, SparseTensorValue):
         return tuple(int(size) for size in value.dense_shape)
@@ -189,8 +203,8 @@ def _is_empty(data: Any) -> bool:
 def _as_array(value: Any, what: str) -> Any:
     if value is None or is_symbolic(value) or is_sparse_matrix(value) or is_composite_value(value):
         return value
-    if isinstance(value, EagerTensor):
-        return value.numpy()
+    if isinstance(value, (EagerTensor, Composite)):
+        return as_value(value)
     if type(value).__module__.partition(".")[0] == "pandas":
         return np.asarray(value.values)
     if isinstance(value, (int, float, list, tuple)):

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tfexp.keras import backend
-from tfexp.keras.training.arrays import Densified, is_sparse_matrix, is_symbolic
+from tfexp.keras.training.arrays import Densified, is_composite_value, is_sparse_matrix, is_symbolic, known_shape
+from tfexp.keras.training.composite_rows import rows_of
 from tfexp.keras.training.steps import Weighted
 
 
@@ -68,10 +69,10 @@ class Cut:
     announced: str | None = "samples"
 
     def __post_init__(self) -> None:
-        self.samples: int | None = int(self.arrays[0].shape[0])
+        self.samples: int | None = known_shape(self.arrays[0])[0]
 
     def epoch(self) -> Iterator[Batch]:
-        count = int(self.arrays[0].shape[0])
+        count = self.samples or 0
         size = self.batch_size or count
         order = np.arange(count)
         if self.shuffle == "batch":
@@ -93,6 +94,8 @@ class Cut:
 def _part(array: Any, which: Any) -> Any:
     if isinstance(array, np.ndarray):
         return array[which] if isinstance(which, slice) else array.take(which, axis=0)
+    if is_composite_value(array):
+        return rows_of(array, which)
     if isinstance(array, Densified):
         return array.rows(which)
     if is_sparse_matrix(array):

@@ -8,9 +8,10 @@ import numpy as np
 
 from tfexp.core import log
 from tfexp.graph.scopes import executing_eagerly
-from tfexp.keras.training.arrays import is_composite_value, is_symbolic
+from tfexp.keras.training.arrays import is_composite_value, is_symbolic, known_shape
 from tfexp.keras.training.batches import Batches, Cut, Whole
 from tfexp.keras.training.compiled import Compiled
+from tfexp.keras.training.composite_rows import rows_of
 from tfexp.keras.training.dataset_batches import Arranged, DatasetBatches, is_dataset
 from tfexp.keras.training.feeding import Feeding
 from tfexp.keras.training.generator_batches import GeneratorBatches, is_generator
@@ -56,9 +57,12 @@ class Data:
                 "If your data is in the form of symbolic tensors, you cannot use `validation_split`: pass validation data "
                 "instead."
             )
-        at = int(int(values[0].shape[0]) * (1.0 - split))
-        trained = self._of_values([value[:at] for value in values], weighted, batch_size, steps, shuffle, "steps_per_epoch")
-        held_out = [value[at:] for value in values]  # with the weights of their classes, as TensorFlow has it
+        at = int((known_shape(values[0])[0] or 0) * (1.0 - split))
+        first = [rows_of(value, slice(at)) for value in values]
+        trained = self._of_values(first, weighted, batch_size, steps, shuffle, "steps_per_epoch")
+        held_out = [
+            rows_of(value, slice(at, None)) for value in values
+        ]  # with the weights of their classes, as TensorFlow has it
         return trained, self._of_values(held_out, weighted, batch_size, None, True, "validation_steps")
 
     def to_validate_on(self, data: Any, batch_size: int | None, steps: int | None) -> Batches:
@@ -117,8 +121,9 @@ class Data:
         shuffle: bool | str,
         argument: str,
     ) -> Batches:
-        """Arrays cut into batches; with steps, or where one is a tensor or a sparse one's value, taken whole in each."""
-        if not values or any(is_symbolic(value) or is_composite_value(value) for value in values):
+        """Arrays cut into batches; whole in each with steps, or in a graph where one is a tensor or a composite value."""
+        in_graph = not executing_eagerly()
+        if not values or any(is_symbolic(value) or (in_graph and is_composite_value(value)) for value in values):
             if steps is None:
                 raise ValueError(
                     f"When using data tensors as input to a model, you should specify the `{argument}` argument."
@@ -130,7 +135,7 @@ class Data:
                 "`batch_size` instead."
             )
             return Whole(values, weighted, steps)
-        size, count = self._feeding.batch_size(batch_size), int(values[0].shape[0])
+        size, count = self._feeding.batch_size(batch_size), known_shape(values[0])[0] or 0
         if self._feeding.model.stateful and count % size:
             raise ValueError(
                 "In a stateful network, you should only pass inputs with a number of samples that can be divided by the "

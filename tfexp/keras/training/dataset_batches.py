@@ -14,14 +14,14 @@ from tfexp.data.iterator import make_initializable_iterator
 from tfexp.data.transformations import cardinality
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
-from tfexp.keras.training.arrays import is_composite_value
+from tfexp.keras.training.arrays import as_value, is_composite_value
 from tfexp.keras.training.batches import Batch, OutOfBatchesError
 from tfexp.keras.training.steps import Weighted
 
 # (inputs, targets, weights) as they come -> the values of a batch, and which outputs have weights
 Arranged = Callable[[tuple[Any, ...]], tuple[list[Any], Weighted]]
 
-_INFINITE = -1
+INFINITE = -1
 
 
 def is_dataset(data: Any) -> bool:
@@ -48,13 +48,13 @@ class DatasetBatches:
                 raise ValueError(f"When using iterators as input to a model, you should specify the `{argument}` argument.")
             size = cardinality(data)
             count = int(backend.get_value(size))
-            if count == _INFINITE:
+            if count == INFINITE:
                 raise ValueError(
                     f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument."
                 )
             steps = count if count >= 0 else None
         self.steps = self.samples = steps
-        self._restart, self._next = _reader(data)
+        self._restart, self._next = reader_of(data)
         self._started = False
 
     def epoch(self) -> Iterator[Batch]:
@@ -82,7 +82,7 @@ class DatasetBatches:
         """Nothing runs."""
 
 
-def _reader(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
+def reader_of(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
     """What begins anew, and what gives the next element, in arrays."""
     if executing_eagerly():
         return _eager_reader(data)
@@ -108,4 +108,4 @@ def _eager_reader(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
         if isinstance(data, Dataset):
             current = iter(data)
 
-    return restart, lambda: nest.map_structure(lambda tensor: tensor.numpy(), next(current))
+    return restart, lambda: nest.map_structure(as_value, next(current))

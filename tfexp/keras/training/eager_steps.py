@@ -9,7 +9,7 @@ from tfexp.core import nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tape import GradientTape
 from tfexp.keras.engine.node import masks_of
-from tfexp.keras.training.arrays import as_called_with
+from tfexp.keras.training.arrays import as_called_with, as_tensor, as_value
 from tfexp.keras.training.objective import NOTHING_TO_MINIMIZE, Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_of_layers
@@ -35,9 +35,9 @@ class EagerSteps:
 
     def _step(self, mode: str, weighted: Weighted, values: list[Any]) -> list[Any]:
         model, count = self._model, len(self._model.input_names)
-        inputs = [convert_to_tensor(value) for value in values[:count]]
+        inputs = [as_tensor(value) for value in values[:count]]
         if mode == PREDICT:
-            return [prediction.numpy() for prediction in nest.flatten(_called(model, inputs, training=False))]
+            return [as_value(prediction) for prediction in nest.flatten(_called(model, inputs, training=False))]
         rest = iter(values[count:])
         targets = [next(rest) if output.loss is not None else None for output in self.outputs]
         weights = [

@@ -9,12 +9,21 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes, nest
+from tfexp.core.nest import Composite
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend
 from tfexp.keras.engine.node import alone, shape_of
-from tfexp.keras.training.arrays import Shape, as_called_with, as_fed, check_shapes, in_order, is_symbolic
+from tfexp.keras.training.arrays import (
+    Shape,
+    as_called_with,
+    as_fed,
+    check_shapes,
+    in_order,
+    is_composite_value,
+    is_symbolic,
+)
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.eager_steps import EagerSteps
 from tfexp.keras.training.outputs import Output
@@ -169,6 +178,11 @@ def as_inputs_of(model: Any, placeholders: list[Any], names: list[str] | None = 
 
 def _placeholder_like(value: Any, name: str) -> Any:
     """A placeholder for batches of such examples, or of a TensorSpec. Numbers alone become columns."""
+    if isinstance(value, Composite) or is_composite_value(value):
+        raise ValueError(
+            "All SparseTensor and RaggedTensor inputs must be explicitly declared using a keras.Input() with sparse=True or "
+            f"ragged=True. We found an undeclared input {value}."
+        )
     if is_tensor(value) or isinstance(value, TensorSpec):
         return backend.placeholder(shape=(None, *value.shape.as_list()[1:]), dtype=_dtype_of(value).name, name=name)
     array = in_order([value], [name], "input")[0]
@@ -177,11 +191,8 @@ def _placeholder_like(value: Any, name: str) -> Any:
 
 def _dtype_of(array: Any) -> Any:
     """The type that an input has for such data: Keras's float type for all floats."""
-    dtype = (
-        array.dtype.base_dtype
-        if is_symbolic(array) or isinstance(array, TensorSpec)
-        else dtypes.as_dtype(np.asarray(array).dtype)
-    )
+    known = is_symbolic(array) or isinstance(array, TensorSpec)
+    dtype = array.dtype if known else dtypes.as_dtype(np.asarray(array).dtype)
     return dtypes.as_dtype(backend.floatx()) if dtype.is_floating else dtype
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfexp.core import log
 from tfexp.keras.callbacks.callback import CallbackList
-from tfexp.keras.callbacks.history import BaseLogger, History
+from tfexp.keras.callbacks.history import BaseLogger, History, as_printed
 from tfexp.keras.callbacks.progress import ProgbarLogger
 from tfexp.keras.training.batches import Batches, OutOfBatchesError
 from tfexp.keras.training.joined import joined
@@ -93,7 +93,7 @@ def _train(
             called.on_train_batch_begin(number, batch_logs)
             results = model._train_step(batch)
             mean.add(results, batch.size)
-            batch_logs.update(zip(names, _plain(results), strict=False))
+            batch_logs.update(zip(names, results, strict=False))
             called.on_train_batch_end(number, batch_logs)
             progress.on_batch_end(number, batch_logs)
             if model.stop_training:
@@ -131,7 +131,7 @@ def checked(model: Any, batches: Batches, called: CallbackList, progress: Progba
             called.on_test_batch_begin(number, logs)
             results = model._test_step(batch)
             mean.add(results, batch.size)
-            logs.update(zip(names, _plain(results), strict=False))
+            logs.update(zip(names, results, strict=False))
             called.on_test_batch_end(number, logs)
             if progress is not None:
                 progress.on_batch_end(number, logs)
@@ -169,8 +169,7 @@ def predict(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any]
 
 
 def _plain(results: Sequence[Any]) -> list[Any]:
-    """Numbers as Python's own, which print as such; arrays as they are."""
-    return [value.item() if np.ndim(value) == 0 and hasattr(value, "item") else value for value in results]
+    return [as_printed(value) for value in results]
 
 
 class _Mean:
