@@ -11,6 +11,7 @@ import pytest
 import tfexp as tf
 
 tfd = tf.distributions
+tfc = tf.contrib.distributions
 
 
 @pytest.fixture
@@ -197,3 +198,36 @@ def test_copies_and_shapes(session: tf.Session) -> None:
     assert session.run(d.sample(dims), {dims: [5, 7]}).shape == (5, 7, 2, 3)
     unknown = tfd.Normal(tf.placeholder(tf.float32, None, name="u"), 1.0)
     assert session.run(unknown.sample(2), {"u:0": np.zeros((5, 3))}).shape == (2, 5, 3)
+
+
+def test_parameters_of_unknown_rank(session: tf.Session) -> None:
+    def fed(value):
+        return tf.placeholder_with_default(np.float32(value), None)
+
+    two, three = [1.0, -0.5], [[1.0, -0.5, 0.2], [0.1, 0.2, 0.3]]
+    low_rank = {"scale_perturb_factor": [[1.0], [0.5]]}
+    for make, parameter, event in [
+        (lambda logits: tfc.Bernoulli(logits), two, [0.0, 1.0]),
+        (lambda logits: tfc.Categorical(logits), three, [0, 2]),
+        (lambda logits: tfc.OneHotCategorical(logits), three, [0, 0, 1]),
+        (lambda loc: tfc.MultivariateNormalDiag(loc, [1.0, 2.0]), two, [3.0, 1.0]),
+        (
+            lambda loc: tfc.MultivariateNormalDiagPlusLowRank(
+                loc, [1.0, 2.0], **{k: tf.placeholder_with_default(v, None) for k, v in low_rank.items()}
+            ),
+            two,
+            [3.0, 1.0],
+        ),
+    ]:
+        known, unknown = (session.run(make(p(parameter)).log_prob(event)) for p in (tf.constant, fed))
+        np.testing.assert_allclose(unknown, known, rtol=1e-6)
+    unknown = tfc.Categorical(fed(three))
+    np.testing.assert_array_equal(session.run(unknown.mode()), [0, 2])
+    assert session.run(unknown.sample(5)).shape == (5, 2)
+
+
+def test_how_many_trials_succeed_at_most(session: tf.Session) -> None:
+    given = tfc.Binomial(tf.constant(5.0), probs=[0.2, 0.5])
+    summed = session.run(tf.reduce_sum(given.prob(np.arange(3.0, dtype=np.float32)[:, None]), 0))
+    np.testing.assert_allclose(session.run(given.cdf(2.0)), summed, rtol=1e-5)
+    np.testing.assert_array_equal(session.run(given.cdf(5.0)), [1.0, 1.0])

@@ -338,6 +338,18 @@ def test_assignment_to_slices_refuses_other_shapes() -> None:
         np.testing.assert_array_equal(session.run(v), A)
 
 
+def test_what_reads_a_variable_has_the_shape_that_was_assigned_last() -> None:
+    v = tf.Variable(A, name="v")
+    change = tf.assign(v, np.full([5, 2], 3.0, np.float32), validate_shape=False)
+    read = [v.read_value(), v + 1.0, tf.reduce_sum(v, 0)]
+    with tf.Session() as session:
+        session.run(v.initializer)
+        session.run(change)
+        same, more, total = session.run(read)
+    assert (same.shape, more.shape) == ((5, 2), (5, 2))
+    np.testing.assert_array_equal(total, [15.0, 15.0])
+
+
 # --- initial values ----------------------------------------------------------------------------------------------------
 
 

@@ -237,3 +237,18 @@ def test_bad_rows_fail_in_the_run() -> None:
         for bad in ([1, 3], [0, 2, 1, 3], [0, 2]):
             with pytest.raises(tf.errors.InvalidArgumentError, match="valid RaggedTensor"):
                 session.run(made, {splits: bad})
+
+
+def test_row_splits_are_vectors_of_known_rank() -> None:
+    fed = tf.placeholder_with_default(np.array([0, 2, 3]), None)
+    assert tf.RaggedTensor.from_row_splits([1, 2, 3], fed).row_splits.shape.as_list() == [None]
+    with pytest.raises(ValueError, match="must have dtype int32 or int64; got int16"):
+        tf.ragged.constant([[1]], row_splits_dtype=tf.int16)
+    with pytest.raises(TypeError, match="segment_ids must be an integer tensor"):
+        tf.ragged.segment_ids_to_row_splits([0.0])
+
+
+def test_inner_dimensions_of_no_values() -> None:
+    empty = tf.ragged.constant([[], []], ragged_rank=1, inner_shape=(2,))
+    assert (empty.flat_values.shape.as_list(), empty.dtype) == ([0, 2], tf.float32)
+    assert tf.ragged.constant([[]], tf.string, inner_shape=(2,), ragged_rank=1).dtype == tf.string

@@ -65,3 +65,15 @@ def test_a_range_that_does_not_move():
         delta = tf.placeholder_with_default([0, 1], [2])
         with pytest.raises(tf.errors.InvalidArgumentError, match="Requires delta != 0"):
             session.run(tf.ragged.range([0, 5], [3, 7], delta))
+
+
+def test_tiles_are_counted_by_any_integers() -> None:
+    with tf.Session() as session:
+        assert session.run(tf.tile(ragged(ROWS), tf.constant([2, 1], tf.int32))).to_list() == ROWS * 2
+    with pytest.raises(TypeError, match="multiples must be an integer tensor"):
+        tf.tile(ragged(ROWS), [2.0, 1.0])
+
+
+def test_rows_are_not_chosen_by_a_condition_of_another_length() -> None:
+    with pytest.raises(ValueError, match=r"\(2,\) and \(3,\) are incompatible"):
+        tf.where(tf.constant([True, False]), ragged(ROWS), ragged(ROWS))

@@ -23,7 +23,7 @@ from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import sequence_mask, where_v2
 from tfexp.ops.cast import cast
 from tfexp.ops.check_compare import assert_less_equal
-from tfexp.ops.comparison import greater, less
+from tfexp.ops.comparison import equal, greater, less
 from tfexp.ops.elementwise_division import xlog1py, xlogy
 from tfexp.ops.elementwise_gamma import betainc, igammac
 from tfexp.ops.elementwise_rounding import floor
@@ -210,6 +210,13 @@ class Binomial(_OfTrials):
         rest: Any = self.total_count - x
         ways: Any = lgamma(1.0 + self.total_count) - lgamma(1.0 + x) - lgamma(1.0 + rest)
         return xlogy(x, self.probs) + xlog1py(rest, -self.probs) + ways
+
+    def _cdf(self, x: Any) -> Any:
+        one: Any = ones_like(self._wide(x))
+        rest: Any = (self.total_count - x) * one
+        every = equal(rest, zeros_like(rest))  # all trials may succeed, which betainc has no number for
+        some = betainc(where_v2(every, one, rest), (1.0 + x) * one, 1.0 - self.probs * one)
+        return where_v2(every, one, some)
 
     def _mean(self) -> Any:
         return self.total_count * self.probs

@@ -15,7 +15,7 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.argmax import argmax
-from tfexp.ops.array import reshape, shape
+from tfexp.ops.array import rank, reshape, shape
 from tfexp.ops.array_fill import ones, ones_like, zeros_like
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat
@@ -109,7 +109,8 @@ class Bernoulli(Distribution):
     def _log_prob(self, event: Any) -> Any:
         event = cast(event, self.logits.dtype)
         logits = self.logits
-        if event.shape.as_list() != logits.shape.as_list() or not event.shape.is_fully_defined():
+        known = event.shape.is_fully_defined() and logits.shape.is_fully_defined()
+        if not known or event.shape.as_list() != logits.shape.as_list():
             logits, event = ones_like(event) * logits, ones_like(logits) * event  # type: ignore[operator]
         return -sigmoid_cross_entropy_with_logits(labels=event, logits=logits)  # type: ignore[operator]
 
@@ -153,7 +154,8 @@ class Categorical(Distribution):
             if dims.ndims is not None:
                 self._batch_rank: Any = convert_to_tensor(dims.ndims - 1, dtypes.int32, name="batch_rank")
             else:
-                raise ValueError("the rank of logits or probs must be known")
+                with name_scope("batch_rank"):
+                    self._batch_rank = rank(self._logits) - 1  # type: ignore[operator]
             logits_shape: Any = shape(self._logits, name="logits_shape")
             classes = dims[-1].value
             if classes is not None:

@@ -168,7 +168,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             given = None if diag_update is None else convert_to_tensor(diag_update, name="diag_update")
             self._update: LinearOperator
             if given is None:
-                known = self._u.shape.as_list()[-1]
+                known = self._u.shape.with_rank_at_least(2)[-1].value
                 size = array.shape(self._u)[-1] if known is None else known  # type: ignore[index]
                 self._update = LinearOperatorIdentity(size, dtype=base_operator.dtype)
             else:

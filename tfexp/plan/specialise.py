@@ -29,14 +29,20 @@ def specialise(draft: Draft) -> None:
     """Refine the shapes of all values and set `constant` where a value is the same in every run. Nodes stay."""
     mortal = find_mortal(draft.nodes)
     stored = {node.inputs[1] for node in draft.nodes if node.type in _STORES}
+    changing: set[Value] = set()
     for node in draft.nodes:
         if all(value.constant is not None for value in node.outputs) and node.outputs:
             continue
         if node.loop is not None:
             _specialise_loop(node, node.loop)
             continue
-        if _may_change_shape(node):
-            node.outputs[0].shape = TensorShape(None)
+        variable = _may_change_shape(node)
+        if variable or not changing.isdisjoint(node.inputs):
+            # What the graph says of these shapes holds for the variable's first shape alone.
+            for value in node.outputs:
+                value.shape = TensorShape(None)
+            changing.update(node.outputs)
+        if variable:
             continue
         _infer(node)
         if node in mortal or not is_pure(node) or any(v in stored and not _is_light(v) for v in node.outputs):

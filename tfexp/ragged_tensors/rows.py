@@ -118,6 +118,9 @@ def segment_ids_to_row_splits(
 ) -> Tensor:
     """The row splits of values with these sorted row numbers. Source: `tf.ragged.segment_ids_to_row_splits`."""
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
-        ids = as_partition(segment_ids, None, "segment_ids")
+        ids = convert_to_tensor(segment_ids, preferred_dtype=dtypes.int64, name="segment_ids")
+        if not ids.dtype.is_integer:
+            raise TypeError(f"segment_ids must be an integer tensor; dtype={ids.dtype!r}")
+        ids = as_partition(ids, None, "segment_ids")
         splits = splits_of_ids(ids, num_segments)
         return splits if out_type is None else cast(splits, dtypes.as_dtype(out_type))

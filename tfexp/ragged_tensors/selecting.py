@@ -113,7 +113,10 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
     """`input` so many times along each of its dimensions. Source: `tf.tile`."""
     with name_scope(name, "RaggedTile", [input, multiples]):
         x = converted(input)
-        counts = convert_to_tensor(multiples, x.row_splits.dtype, name="multiples")
+        counts = convert_to_tensor(multiples, preferred_dtype=x.row_splits.dtype, name="multiples")
+        if not counts.dtype.is_integer:
+            raise TypeError(f"multiples must be an integer tensor; dtype={counts.dtype!r}")
+        counts = cast(counts, x.row_splits.dtype)
         counts.shape.assert_has_rank(1)
         rank = x.shape.rank if x.shape.rank is not None else counts.shape.as_list()[0]
         if rank is None:
@@ -156,6 +159,8 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
 
 
 def _rows_where(condition: Tensor, x: Any, y: Any) -> Any:
+    for chosen in (x, y):
+        condition.shape.assert_is_compatible_with(chosen.shape[:1])
     count = array.shape(condition, out_type=dtypes.int64)[0]  # type: ignore[index]
     mine: Any = array_fill.range(count)
     return gather(concat([x, y], axis=0), array_mask.where(condition, mine, mine + count))

@@ -50,7 +50,7 @@ class RaggedTensor(Composite):
             raise TypeError(f"row_splits must be a Tensor, got {row_splits!r}")
         if not isinstance(values, (Tensor, RaggedTensor)):
             raise TypeError(f"values must be a Tensor or RaggedTensor, got {values!r}")
-        row_splits.shape.assert_has_rank(1)
+        row_splits.set_shape([None])
         if values.shape.rank == 0:
             raise ValueError("values must have at least one dimension")
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
