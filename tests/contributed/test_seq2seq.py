@@ -167,6 +167,75 @@ def test_two_attentions(session: tf.Session) -> None:
     assert [x.shape.as_list() for x in state.alignments] == [[BATCH, 6], [BATCH, 3]]
 
 
+def test_programs_derive_mechanisms(session: tf.Session) -> None:
+    class Doubled(seq2seq.BahdanauAttention):
+        def __call__(self, query, state):
+            score = tf.reduce_sum(self.keys * tf.expand_dims(self.query_layer(query), 1), 2) + self._num_units
+            alignments = self._probability_fn(score, state)
+            return 2 * alignments, state
+
+    class Own(seq2seq.AttentionMechanism):
+        values, batch_size, dtype = tf.constant(drawn(BATCH, TIME, DEPTH)), BATCH, tf.float32
+        alignments_size = state_size = TIME
+
+        def initial_alignments(self, batch_size, dtype):
+            return tf.zeros([batch_size, TIME], dtype)
+
+        initial_state = initial_alignments
+
+        def __call__(self, query, state):
+            return tf.one_hot([2] * BATCH, TIME), state + 1
+
+    def keyed(keys, values):
+        return keys, values + 1
+
+    memory = drawn(BATCH, TIME, DEPTH)
+    doubled = Doubled(UNITS, memory, LENGTHS, custom_key_value_fn=keyed)
+    cell = seq2seq.AttentionWrapper(
+        tf.nn.rnn_cell.GRUCell(UNITS), [doubled, Own()], alignment_history=True, attention_layer=[tf.layers.Dense(4)] * 2
+    )
+    assert cell.output_size == 8
+    _, state = cell(tf.constant(drawn(BATCH, DEPTH)), cell.zero_state(BATCH, tf.float32))
+    session.run(tf.global_variables_initializer())
+    one, two, own, values = session.run([*state.alignments, state.attention_state[1], doubled.values])
+    np.testing.assert_allclose(one.sum(-1), 2, rtol=1e-5)
+    assert not one[1, 2:].any()
+    assert two[:, 2].all()
+    assert own.all()
+    np.testing.assert_allclose(values, np.where((np.arange(TIME) < LENGTHS[:, None])[..., None], memory, 0) + 1)
+
+
+def test_attention_may_be_computed_by_a_function(session: tf.Session) -> None:
+    def first_entry(mechanism, output, state, layer):
+        assert layer is None
+        return mechanism.values[:, 0], tf.zeros([BATCH, TIME]), state
+
+    memory = drawn(BATCH, TIME, DEPTH)
+    mechanism = seq2seq.LuongAttention(UNITS, memory)
+    cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(UNITS), mechanism, attention_fn=first_entry, dtype=tf.float32)
+    output, state = cell(tf.ones([BATCH, 1]), cell.zero_state(BATCH, tf.float32))
+    assert state.alignment_history == ()
+    session.run(tf.global_variables_initializer())
+    np.testing.assert_array_equal(session.run(output), memory[:, 0])
+
+
+def test_batches_are_the_memorys(session: tf.Session) -> None:
+    mechanism = seq2seq.LuongAttention(UNITS, drawn(BATCH, TIME, DEPTH))
+    cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(UNITS), mechanism)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="tile_batch"):
+        cell.zero_state(BATCH + 1, tf.float32)
+    start = cell.zero_state(BATCH, tf.float32)
+    with pytest.raises(ValueError, match="Invalid shape for tensor"):
+        start.clone(cell_state=tf.zeros([BATCH, UNITS + 1]))
+    with pytest.raises(TypeError, match="not an RNNCell"):
+        seq2seq.AttentionWrapper("no cell", mechanism)
+    lengths = tf.placeholder(tf.int32, [BATCH])
+    alignments, _ = seq2seq.LuongAttention(DEPTH, drawn(BATCH, TIME, DEPTH), lengths)(tf.ones([BATCH, DEPTH]), None)
+    session.run(tf.global_variables_initializer())
+    with pytest.raises(tf.errors.InvalidArgumentError, match="greater than zero"):
+        session.run(alignments, {lengths: [1, 0, 2]})
+
+
 def test_losses_of_sequences(session: tf.Session) -> None:
     logits, targets = drawn(BATCH, TIME, WORDS), np.random.default_rng(1).integers(0, WORDS, (BATCH, TIME))
     weights = (np.arange(TIME) < LENGTHS[:, None]).astype(np.float32) * 0.5

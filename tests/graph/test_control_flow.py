@@ -47,6 +47,17 @@ def test_structures_operations_and_outside_values():
     assert run(done, {flag: True}) is not None
 
 
+def test_arrays_go_on_from_the_branch_that_was_taken():
+    pred = tf.placeholder(tf.bool, [])
+    array = tf.TensorArray(tf.float32, 2).write(0, 3.0)
+    array, beside = tf.cond(pred, lambda: (array.write(1, 5.0), 1.0), lambda: (array.write(1, 7.0), 2.0))
+    both = array.stack(), beside
+    with tf.Session() as session:
+        for value, wanted in ((True, ([3, 5], 1)), (False, ([3, 7], 2))):
+            got = session.run(both, {pred: value})
+            assert (got[0].tolist(), got[1]) == wanted
+
+
 def test_conds_nest():
     a, b = tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, [])
     x = tf.constant(1.0)

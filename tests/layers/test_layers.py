@@ -202,3 +202,37 @@ def test_control_flow_in_layers_of_the_program_is_the_graphs():
         np.testing.assert_allclose(session.run(clipped, {x: [[1, 8, 4]]}), [[0.125, 1, 0.5]])
         np.testing.assert_allclose(session.run(clipped, {x: [[1, 2, 4]]}), [[1, 2, 4]])
         assert session.run(counted, {x: [[1, 8, 4]]}).ravel().tolist() == [0, 1, 2]
+
+
+class Chain(tf.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.beside, self.number = tf.layers.Dense(2), tf.get_variable("number", [])
+        self._layers = []
+        for units in (3, 4):
+            self._layers.append(tf.layers.Dense(units))
+
+    def call(self, inputs):
+        for layer in self._layers:
+            inputs = layer(inputs)
+        return self.beside(inputs) * self.number
+
+
+def test_attributes_count_only_as_layers():
+    layer = Chain()
+    layer(tf.ones([1, 5]))
+    assert [v.shape.as_list() for v in layer.weights] == [[5, 3], [3], [3, 4], [4]]
+    assert layer._checkpoint_children() == []
+    layer.trainable = False
+    assert not layer.trainable_weights and layer.beside.trainable_weights
+
+
+def test_cells_within_cells_count_once():
+    rnn = tf.nn.rnn_cell
+    outer = tf.contrib.rnn.InputProjectionWrapper(rnn.GRUCell(2), 3)
+    stacked = rnn.MultiRNNCell([rnn.GRUCell(3), rnn.DropoutWrapper(rnn.LSTMCell(2))])
+    for cell, number in ((outer, 6), (stacked, 6)):
+        cell(tf.ones([1, 4]), cell.zero_state(1, tf.float32))
+        assert len(cell.weights) == len(set(map(id, cell.weights))) == number
+    assert [name for name, _ in stacked._checkpoint_children()] == ["cell-0", "cell-1"]
+    assert [name for name, _ in stacked._cells[1]._checkpoint_children()] == ["cell"]

@@ -192,6 +192,17 @@ def test_partial_runs(session):
             session.partial_run(handle, second)
 
 
+def test_a_partial_run_of_a_loop_takes_in_all_that_the_loop_does(session):
+    """What its gradient keeps of each round does not lead to the loop's own result."""
+    a, b = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [])
+    v = tf.constant([3.0, 5.0])
+    last = tf.while_loop(lambda i, _: i < 2, lambda i, x: (i + 1, x * v), [0, a * 1.0])[1]
+    gradient = tf.gradients(tf.reduce_sum(last) * b, v)[0]
+    handle = session.partial_run_setup([last, gradient], [a, b])
+    assert session.partial_run(handle, last, {a: [1.0, 2.0]}).tolist() == [9.0, 50.0]
+    assert session.partial_run(handle, gradient, {b: 7.0}).tolist() == [42.0, 140.0]
+
+
 def test_wrong_partial_runs(session):
     a, b = (tf.placeholder(tf.float32, [], name=name) for name in "ab")
     first, second = tf.square(a, name="first"), tf.add(a, b, name="second")

@@ -130,3 +130,19 @@ def test_everything_of_a_module_can_be_imported_at_once():
 
 def test_optimizers_are_derived_from_the_private_name():
     assert stand_for("tensorflow.python.keras.optimizer_v2.optimizer_v2").OptimizerV2 is tf.keras.optimizers.Optimizer
+
+
+def test_attention_has_what_programs_mechanisms_are_made_with():
+    module, seq2seq = stand_for("tensorflow.contrib.seq2seq.python.ops.attention_wrapper"), tf.contrib.seq2seq
+    assert issubclass(seq2seq.LuongAttention, module._BaseAttentionMechanism)
+    assert issubclass(seq2seq.LuongMonotonicAttention, module._BaseMonotonicAttentionMechanism)
+    assert module.AttentionWrapperState is seq2seq.AttentionWrapperState
+    with tf.Graph().as_default(), tf.Session() as session:
+        memory, query = tf.reshape(tf.range(12.0), [2, 3, 2]), tf.ones([2, 2])
+        mask = [[True, False, True]] * 2
+        zeroed = module._prepare_memory(memory, memory_mask=mask)
+        scores = module._maybe_mask_score(module._luong_score(query, zeroed, 2.0), memory_mask=mask, score_mask_value=-1.0)
+        by_tanh = module._bahdanau_score(query, zeroed, tf.constant([3.0, 4.0]), 5.0, -query[0])
+        assert session.run(scores).tolist() == [[2, -1, 18], [26, -1, 42]]
+        wanted = (np.tanh(session.run(zeroed)) * [3, 4]).sum(-1)
+        np.testing.assert_allclose(session.run(by_tanh), wanted, rtol=1e-5)

@@ -1,105 +1,216 @@
-"""`tf.contrib.seq2seq`: attention over a memory, and the cell that has it. Source: TF 1.15."""
+"""`tf.contrib.seq2seq`: attention over a memory. Source: TF 1.15.
+
+Programs derive mechanisms of their own from these, with what TensorFlow's have: `_probability_fn`, `_keys`, `_num_units`…
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.layers.base import Layer
 from tfexp.layers.core import Dense
-from tfexp.layers.rnn_cell import RNNCell
 from tfexp.layers.rnn_state import zeros_of
 from tfexp.ops.argmax import argmax
-from tfexp.ops.array import expand_dims, shape, squeeze
-from tfexp.ops.array_fill import one_hot, ones, zeros
-from tfexp.ops.array_identity import identity
+from tfexp.ops.array import expand_dims, rank, reshape, shape, squeeze
+from tfexp.ops.array_fill import one_hot, ones, ones_like
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import sequence_mask, where
 from tfexp.ops.cast import cast
+from tfexp.ops.check_compare import assert_positive
 from tfexp.ops.elementwise_unary import rsqrt, square, tanh
 from tfexp.ops.initializers import constant_initializer, ones_initializer, zeros_initializer
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_softmax import softmax
 from tfexp.ops.reduce import reduce_sum
-from tfexp.ops.tensor_array import TensorArray
 from tfexp.ops.variable_scope import get_variable, variable_scope
 
 
 class AttentionMechanism:
-    """A memory [batch, time, depth], of which so many steps as `memory_sequence_length` [batch] says count.
+    """What an AttentionWrapper takes: `mechanism(query, state)` gives alignments [batch, time] and the next state.
 
-    `keys` are the memory through a layer of `num_units` without bias, `values` the memory itself. The state is the
-    alignments of the last step.
+    It has `values` [batch, time, depth], `batch_size`, `initial_alignments` and `initial_state`, too.
     """
-
-    _scope = ""  # of the variables that scores are made with
-
-    def __init__(
-        self,
-        memory: Any,
-        num_units: int,
-        query_layer: Any,
-        memory_sequence_length: Any,
-        probability_fn: Callable[[Any], Any] | None,
-        score_mask_value: Any,
-        dtype: Any,
-        name: str,
-    ):
-        with name_scope(name, "BaseAttentionMechanismInit", [memory]):
-            memory = convert_to_tensor(memory, name="memory")
-            kind = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)
-            self._mask: Any = None
-            if memory_sequence_length is not None:
-                longest = shape(memory)[1]  # type: ignore[index]
-                self._mask = sequence_mask(convert_to_tensor(memory_sequence_length), maxlen=longest)
-                memory = memory * expand_dims(cast(self._mask, memory.dtype), -1)  # type: ignore[operator]
-            self.values = memory
-            self.memory_layer = Dense(num_units, name="memory_layer", use_bias=False, dtype=kind)
-            self.query_layer, self._num_units, self._kind = query_layer, num_units, kind
-            self.keys: Any = self.memory_layer(self.values)
-            self._probabilities = probability_fn or softmax
-            self._masked_score = -np.inf if score_mask_value is None else score_mask_value
-
-    @property
-    def batch_size(self) -> Any:
-        return self.keys.get_shape()[0].value or shape(self.keys)[0]  # type: ignore[index]
 
     @property
     def alignments_size(self) -> Any:
-        return self.keys.get_shape()[1].value or shape(self.keys)[1]  # type: ignore[index]
+        """How many entries the memory has."""
+        raise NotImplementedError
 
     @property
     def state_size(self) -> Any:
-        return self.alignments_size
+        raise NotImplementedError
+
+
+class MemoryAttention(AttentionMechanism):
+    """Attention to a memory [batch, time, …], of which so many steps as `memory_sequence_length` [batch] says count.
+
+    `values` are the memory, 0 where it does not count, `keys` these through `memory_layer`, unless `custom_key_value_fn`
+    makes others of both. probability_fn: (scores, state) -> alignments; scores are `score_mask_value` where memory does not
+    count (by default -inf). The state is the alignments of the last step.
+    ValueError for a memory of unknown depth, TypeError for layers that are none. Source: `_BaseAttentionMechanism`.
+    """
+
+    _scope = ""  # of the variables that scores are made with
+    _num_units: int
+
+    def __init__(
+        self,
+        query_layer: Any,
+        memory: Any,
+        probability_fn: Callable[[Any, Any], Any],
+        memory_sequence_length: Any = None,
+        memory_layer: Any = None,
+        check_inner_dims_defined: bool = True,
+        score_mask_value: Any = None,
+        custom_key_value_fn: Callable[[Any, Any], tuple[Any, Any]] | None = None,
+        name: str | None = None,
+    ):
+        for role, layer in (("query_layer", query_layer), ("memory_layer", memory_layer)):
+            if layer is not None and not isinstance(layer, Layer):
+                raise TypeError(f"{role} is not a Layer: {type(layer).__name__}")
+        if not callable(probability_fn):
+            raise TypeError(f"probability_fn must be callable, saw type: {type(probability_fn).__name__}")
+        self._query_layer, self._memory_layer, self._name = query_layer, memory_layer, name
+        self.dtype = memory_layer.dtype
+        masked_to = -np.inf if score_mask_value is None else score_mask_value
+        self._probability_fn = lambda score, state: probability_fn(
+            masked_score(score, memory_sequence_length, score_mask_value=masked_to), state
+        )
+        with name_scope(name, "BaseAttentionMechanismInit", [memory]):
+            self._values = prepared_memory(memory, memory_sequence_length, check_inner_dims_defined=check_inner_dims_defined)
+            self._keys: Any = memory_layer(self._values)
+            if custom_key_value_fn is not None:
+                self._keys, self._values = custom_key_value_fn(self._keys, self._values)
+            batch, entries = self._keys.get_shape()[:2].as_list()
+            self._batch_size = batch or shape(self._keys)[0]  # type: ignore[index]
+            self._alignments_size = entries or shape(self._keys)[1]  # type: ignore[index]
+
+    @property
+    def memory_layer(self) -> Any:
+        return self._memory_layer
+
+    @property
+    def query_layer(self) -> Any:
+        return self._query_layer
+
+    @property
+    def values(self) -> Any:
+        return self._values
+
+    @property
+    def keys(self) -> Any:
+        return self._keys
+
+    @property
+    def batch_size(self) -> Any:
+        return self._batch_size
+
+    @property
+    def alignments_size(self) -> Any:
+        return self._alignments_size
+
+    @property
+    def state_size(self) -> Any:
+        return self._alignments_size
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
         """[batch, time] zeros."""
-        return zeros_of(batch_size, self.alignments_size, dtype)
+        return zeros_of(batch_size, self._alignments_size, dtype)
 
-    initial_state = initial_alignments
+    def initial_state(self, batch_size: Any, dtype: Any) -> Any:
+        """The state before the first step: the initial alignments."""
+        return self.initial_alignments(batch_size, dtype)
 
     def __call__(self, query: Any, state: Any) -> tuple[Any, Any]:
         """(alignments [batch, time], the next state) of a query [batch, depth]."""
         with variable_scope(None, self._scope, [query]):
             score = self._score(query)
-        if self._mask is not None:
-            score = where(self._mask, score, self._masked_score * ones(shape(score), score.dtype))  # type: ignore[operator]
-        alignments = self._aligned(score, state)
+        alignments = self._probability_fn(score, state)
         return alignments, alignments
-
-    def _aligned(self, score: Any, state: Any) -> Any:
-        return self._probabilities(score)
 
     def _score(self, query: Any) -> Any:
         raise NotImplementedError
 
 
-class LuongAttention(AttentionMechanism):
+def prepared_memory(
+    memory: Any, memory_sequence_length: Any = None, memory_mask: Any = None, check_inner_dims_defined: bool = True
+) -> Any:
+    """The memory [batch, time, …], 0 where a length or a mask [batch, time] says that it does not count."""
+    memory = convert_to_tensor(memory, name="memory")
+    _refuse_both(memory_sequence_length, memory_mask)
+    known = memory.get_shape()
+    if check_inner_dims_defined and not known[2:].is_fully_defined():
+        raise ValueError(f"Expected memory {memory.name} to have fully defined inner dims, but saw shape: {known}")
+    if memory_sequence_length is not None:
+        lengths = convert_to_tensor(memory_sequence_length, name="memory_sequence_length")
+        mask: Any = sequence_mask(lengths, maxlen=shape(memory)[1], dtype=memory.dtype)  # type: ignore[index]
+    elif memory_mask is not None:
+        mask = cast(memory_mask, memory.dtype)
+    else:
+        return memory
+    deeper = ones([(rank(memory) if known.ndims is None else known.ndims) - 2], dtype="int32")  # type: ignore[operator]
+    return memory * reshape(mask, concat([shape(mask), deeper], 0))
+
+
+def masked_score(
+    score: Any, memory_sequence_length: Any = None, memory_mask: Any = None, score_mask_value: Any = None
+) -> Any:
+    """Scores [batch, time], `score_mask_value` where memory does not count. InvalidArgumentError for lengths below 1."""
+    _refuse_both(memory_sequence_length, memory_mask)
+    if memory_sequence_length is not None:
+        message = "All values in memory_sequence_length must be greater than zero."
+        with control_dependencies([assert_positive(memory_sequence_length, message=message)]):
+            memory_mask = sequence_mask(memory_sequence_length, maxlen=shape(score)[1])  # type: ignore[index]
+    return score if memory_mask is None else where(memory_mask, score, score_mask_value * ones_like(score))
+
+
+def _refuse_both(memory_sequence_length: Any, memory_mask: Any) -> None:
+    if memory_sequence_length is not None and memory_mask is not None:
+        raise ValueError("memory_sequence_length and memory_mask can't be provided at same time.")
+
+
+def luong_score(query: Any, keys: Any, scale: Any) -> Any:
+    """[batch, time]: products of a query [batch, depth] and keys [batch, time, depth], times `scale` unless that is None."""
+    depth, units = query.get_shape()[-1].value, keys.get_shape()[-1].value
+    if depth != units:
+        raise ValueError(
+            "Incompatible or unknown inner dimensions between query and keys.  Query has units: "
+            f"{depth}.  Keys have units: {units}.  Perhaps you need to set num_units to the keys' dimension "
+            f"({units})?"
+        )
+    score: Any = squeeze(matmul(expand_dims(query, 1), keys, transpose_b=True), [1])
+    return score if scale is None else scale * score
+
+
+def bahdanau_score(
+    processed_query: Any, keys: Any, attention_v: Any, attention_g: Any = None, attention_b: Any = None
+) -> Any:
+    """[batch, time]: v . tanh(query + keys) of a query [batch, depth]; with g and b, g v/|v| . tanh(query + keys + b)."""
+    asked: Any = expand_dims(processed_query, 1)
+    if attention_g is None or attention_b is None:
+        return reduce_sum(attention_v * tanh(keys + asked), [2])
+    unit = attention_g * attention_v * rsqrt(reduce_sum(square(attention_v)))
+    return reduce_sum(unit * tanh(keys + asked + attention_b), [2])
+
+
+def layers_for(num_units: int, dtype: Any, *roles: str) -> dict[str, Any]:
+    """Dense layers without bias for the queries and the memory of a mechanism."""
+    return {role: Dense(num_units, name=role, use_bias=False, dtype=dtype or dtypes.float32) for role in roles}
+
+
+def probabilities_by(probability_fn: Callable[[Any], Any] | None) -> Callable[[Any, Any], Any]:
+    """A function of scores alone (softmax if None) as one of scores and the last state."""
+    of_scores = probability_fn or softmax
+    return lambda score, _: of_scores(score)
+
+
+class LuongAttention(MemoryAttention):
     """Scores are products of query and keys, times a learnt number with `scale` (https://arxiv.org/abs/1508.04025).
 
     ValueError for a query that is not `num_units` deep. Source: `tf.contrib.seq2seq.LuongAttention`.
@@ -116,26 +227,29 @@ class LuongAttention(AttentionMechanism):
         probability_fn: Callable[[Any], Any] | None = None,
         score_mask_value: Any = None,
         dtype: Any = None,
+        custom_key_value_fn: Callable[[Any, Any], tuple[Any, Any]] | None = None,
         name: str = "LuongAttention",
     ):
-        super().__init__(memory, num_units, None, memory_sequence_length, probability_fn, score_mask_value, dtype, name)
-        self._scale = scale
+        super().__init__(
+            None,
+            memory,
+            probabilities_by(probability_fn),
+            memory_sequence_length,
+            score_mask_value=score_mask_value,
+            custom_key_value_fn=custom_key_value_fn,
+            name=name,
+            **layers_for(num_units, dtype, "memory_layer"),
+        )
+        self._num_units, self._scale = num_units, scale
 
     def _score(self, query: Any) -> Any:
-        depth, units = query.get_shape()[-1].value, self.keys.get_shape()[-1].value
-        if depth != units:
-            raise ValueError(
-                "Incompatible or unknown inner dimensions between query and keys.  Query has units: "
-                f"{depth}.  Keys have units: {units}.  Perhaps you need to set num_units to the keys' dimension "
-                f"({units})?"
-            )
-        score: Any = squeeze(matmul(expand_dims(query, 1), self.keys, transpose_b=True), [1])
+        factor = None
         if self._scale:
-            score = get_variable("attention_g", dtype=query.dtype, initializer=ones_initializer(), shape=()) * score
-        return score
+            factor = get_variable("attention_g", dtype=query.dtype, initializer=ones_initializer(), shape=())
+        return luong_score(query, self._keys, factor)
 
 
-class BahdanauAttention(AttentionMechanism):
+class BahdanauAttention(MemoryAttention):
     """Scores are v . tanh(W query + keys) (https://arxiv.org/abs/1409.0473); with `normalize`, v is g v / |v|, plus a bias.
 
     Source: `tf.contrib.seq2seq.BahdanauAttention`.
@@ -152,148 +266,29 @@ class BahdanauAttention(AttentionMechanism):
         probability_fn: Callable[[Any], Any] | None = None,
         score_mask_value: Any = None,
         dtype: Any = None,
+        custom_key_value_fn: Callable[[Any, Any], tuple[Any, Any]] | None = None,
         name: str = "BahdanauAttention",
     ):
-        layer = Dense(num_units, name="query_layer", use_bias=False, dtype=dtype or dtypes.float32)
-        super().__init__(memory, num_units, layer, memory_sequence_length, probability_fn, score_mask_value, dtype, name)
-        self._normalize = normalize
+        super().__init__(
+            memory=memory,
+            probability_fn=probabilities_by(probability_fn),
+            memory_sequence_length=memory_sequence_length,
+            score_mask_value=score_mask_value,
+            custom_key_value_fn=custom_key_value_fn,
+            name=name,
+            **layers_for(num_units, dtype, "query_layer", "memory_layer"),
+        )
+        self._num_units, self._normalize = num_units, normalize
 
     def _score(self, query: Any) -> Any:
-        wanted: Any = expand_dims(self.query_layer(query), 1)
+        asked = self.query_layer(query)
         v: Any = get_variable("attention_v", [self._num_units], dtype=query.dtype)
-        if not self._normalize:
-            return reduce_sum(v * tanh(self.keys + wanted), [2])
-        start = constant_initializer(np.sqrt(1.0 / self._num_units))
-        g: Any = get_variable("attention_g", dtype=query.dtype, initializer=start, shape=())
-        b: Any = get_variable("attention_b", [self._num_units], dtype=query.dtype, initializer=zeros_initializer())
-        unit = g * v * rsqrt(reduce_sum(square(v)))
-        return reduce_sum(unit * tanh(self.keys + wanted + b), [2])
-
-
-class AttentionWrapperState(NamedTuple):
-    """The state of an AttentionWrapper; `clone` gives one that differs, as `zero_state(...).clone(cell_state=encoded)`."""
-
-    cell_state: Any
-    attention: Any
-    time: Any
-    alignments: Any
-    alignment_history: Any
-    attention_state: Any
-
-    def clone(self, **kwargs: Any) -> AttentionWrapperState:
-        return self._replace(**kwargs)
-
-
-def _inputs_and_attention(inputs: Any, attention: Any) -> Any:
-    return concat([inputs, attention], -1)
-
-
-class AttentionWrapper(RNNCell):
-    """A cell whose input is joined by what it attended to last, and whose output is an attention (by default) or its own.
-
-    attention_mechanism: one, or a list. attention_layer_size: how deep a layer on [output, context] makes each attention
-    (None: the context itself). alignment_history: keep the alignments of all steps, a TensorArray in the state.
-    Source: `tf.contrib.seq2seq.AttentionWrapper`.
-    """
-
-    def __init__(
-        self,
-        cell: Any,
-        attention_mechanism: Any,
-        attention_layer_size: Any = None,
-        alignment_history: bool = False,
-        cell_input_fn: Callable[[Any, Any], Any] | None = None,
-        output_attention: bool = True,
-        initial_cell_state: Any = None,
-        name: str | None = None,
-        attention_layer: Any = None,
-    ):
-        super().__init__(name=name)
-        self._is_multi = isinstance(attention_mechanism, (list, tuple))
-        self._mechanisms = list(attention_mechanism) if self._is_multi else [attention_mechanism]
-        for mechanism in self._mechanisms:
-            if not isinstance(mechanism, AttentionMechanism):
-                raise TypeError(f"attention_mechanism must be AttentionMechanisms, saw type: {type(mechanism).__name__}")
-        if attention_layer_size is not None and attention_layer is not None:
-            raise ValueError("Only one of attention_layer_size and attention_layer should be set")
-        if attention_layer_size is not None:
-            sizes = list(attention_layer_size) if isinstance(attention_layer_size, (list, tuple)) else [attention_layer_size]
-            if len(sizes) != len(self._mechanisms):
-                raise ValueError(
-                    "If provided, attention_layer_size must contain exactly one integer per attention_mechanism"
-                )
-            self._attention_layers: Any = [Dense(depth, name="attention_layer", use_bias=False) for depth in sizes]
-            self._depth = sum(sizes)
-        elif attention_layer is not None:
-            self._attention_layers = (
-                list(attention_layer) if isinstance(attention_layer, (list, tuple)) else [attention_layer]
-            )
-            self._depth = sum(layer.units for layer in self._attention_layers)
-        else:
-            self._attention_layers = [None] * len(self._mechanisms)
-            self._depth = sum(int(m.values.get_shape()[-1].value) for m in self._mechanisms)
-        self._cell, self._keeps_history = cell, alignment_history
-        self._join = cell_input_fn or _inputs_and_attention
-        self._output_attention, self._initial_cell_state = output_attention, initial_cell_state
-
-    def _one_or_all(self, parts: list[Any]) -> Any:
-        return tuple(parts) if self._is_multi else parts[0]
-
-    def _parts(self, value: Any) -> list[Any]:
-        return list(value) if self._is_multi else [value]
-
-    @property
-    def output_size(self) -> Any:
-        return self._depth if self._output_attention else self._cell.output_size
-
-    @property
-    def state_size(self) -> AttentionWrapperState:
-        sizes = self._one_or_all([m.alignments_size for m in self._mechanisms])
-        history = sizes if self._keeps_history else ()
-        return AttentionWrapperState(self._cell.state_size, self._depth, TensorShape([]), sizes, history, sizes)
-
-    def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
-        with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
-            state = self._initial_cell_state
-            if state is None:
-                state = self._cell.zero_state(batch_size, dtype)
-            starts = [m.initial_alignments(batch_size, dtype) for m in self._mechanisms]
-            history: Any = ()
-            if self._keeps_history:
-                history = self._one_or_all(
-                    [TensorArray(dtype, size=0, dynamic_size=True, element_shape=one.get_shape()) for one in starts]
-                )
-            return AttentionWrapperState(
-                cell_state=state,
-                attention=zeros_of(batch_size, self._depth, dtype),
-                time=zeros([], dtype=dtypes.int32),
-                alignments=self._one_or_all(starts),
-                alignment_history=history,
-                attention_state=self._one_or_all([m.initial_state(batch_size, dtype) for m in self._mechanisms]),
-            )
-
-    def call(self, inputs: Any, state: Any) -> tuple[Any, AttentionWrapperState]:
-        if not isinstance(state, AttentionWrapperState):
-            raise TypeError(f"Expected state to be instance of AttentionWrapperState. Received type {type(state)} instead.")
-        output, cell_state = self._cell(self._join(inputs, state.attention), state.cell_state)
-        attentions, alignments, states = [], [], []
-        for mechanism, layer, before in zip(
-            self._mechanisms, self._attention_layers, self._parts(state.attention_state), strict=True
-        ):
-            weights, following = mechanism(output, before)
-            context = squeeze(matmul(expand_dims(weights, 1), mechanism.values), [1])
-            attentions.append(context if layer is None else layer(concat([output, context], 1)))
-            alignments.append(weights)
-            states.append(following)
-        attention = concat(attentions, 1) if len(attentions) > 1 else identity(attentions[0])
-        history: Any = ()
-        if self._keeps_history:
-            arrays = self._parts(state.alignment_history)
-            history = self._one_or_all([a.write(state.time, one) for a, one in zip(arrays, alignments, strict=True)])
-        following_state = AttentionWrapperState(
-            cell_state, attention, state.time + 1, self._one_or_all(alignments), history, self._one_or_all(states)
-        )
-        return (attention if self._output_attention else output), following_state
+        g = b = None
+        if self._normalize:
+            start = constant_initializer(np.sqrt(1.0 / self._num_units))
+            g = get_variable("attention_g", dtype=query.dtype, initializer=start, shape=())
+            b = get_variable("attention_b", [self._num_units], dtype=query.dtype, initializer=zeros_initializer())
+        return bahdanau_score(asked, self._keys, v, g, b)
 
 
 def hardmax(logits: Any, name: str | None = None) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tfexp.contributed.attention import AttentionWrapperState
+from tfexp.contributed.attention_wrapper import AttentionWrapperState
 from tfexp.contributed.decoding import Decoder
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape

@@ -6,11 +6,13 @@ chance a_j that it attends to j comes of the last step's chances b:  a_j = p_j (
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from tfexp.contributed.attention import AttentionMechanism, BahdanauAttention, LuongAttention
+from tfexp.contributed.attention import BahdanauAttention, LuongAttention, MemoryAttention, layers_for
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.ops.array import shape
@@ -63,47 +65,36 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
     raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
 
 
-class _Monotonic(AttentionMechanism):
-    """What makes an attention monotonic: a bias of the scores, and how they become alignments.
+def monotonic_probabilities(
+    score: Any, previous_alignments: Any, sigmoid_noise: float, mode: str, seed: int | None = None
+) -> Any:
+    """Alignments [batch, entries] of scores: their sigmoid, or in the mode "hard" their sign, says where attention stops."""
+    if sigmoid_noise > 0:
+        score += sigmoid_noise * random_normal(shape(score), dtype=score.dtype, seed=seed)
+    p = cast(score > 0, score.dtype) if mode == "hard" else sigmoid(score)
+    return monotonic_attention(p, previous_alignments, mode)
 
-    Noise of `sigmoid_noise` (a deviation) drives probabilities to 0 or 1, so that the mode "hard" can follow in inference.
-    """
 
-    def __init__(
-        self,
-        *of_scores: Any,
-        sigmoid_noise: float,
-        sigmoid_noise_seed: int | None,
-        score_bias_init: float,
-        mode: str,
-    ):
-        """`of_scores`: the arguments of the mechanism that makes the scores."""
-        super().__init__(*of_scores)
-        self._noise, self._noise_seed = sigmoid_noise, sigmoid_noise_seed
-        self._bias_start, self._mode = score_bias_init, mode
+class MonotonicMemoryAttention(MemoryAttention):
+    """Attention to a memory that begins at its first entry. Source: `_BaseMonotonicAttentionMechanism`."""
+
+    _score_bias_init: float
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
         """[batch, time]: all begin at the first entry."""
         return one_hot(zeros([batch_size], dtype="int32"), self.alignments_size, dtype=dtype)
 
-    initial_state = initial_alignments
-
     def _score(self, query: Any) -> Any:
         score = super()._score(query)
-        return score + get_variable("attention_score_bias", dtype=query.dtype, initializer=self._bias_start)
-
-    def _aligned(self, score: Any, state: Any) -> Any:
-        if self._noise > 0:
-            score += self._noise * random_normal(shape(score), dtype=score.dtype, seed=self._noise_seed)
-        p = cast(score > 0, score.dtype) if self._mode == "hard" else sigmoid(score)
-        return monotonic_attention(p, state, self._mode)
+        return score + get_variable("attention_score_bias", dtype=query.dtype, initializer=self._score_bias_init)
 
 
-class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
+class BahdanauMonotonicAttention(MonotonicMemoryAttention, BahdanauAttention):
     """Monotonic attention with the scores of BahdanauAttention, plus a bias. `tf.contrib.seq2seq`.
 
-    mode: of `monotonic_attention`. sigmoid_noise: the deviation of what is added to scores. score_bias_init: where their
-    bias begins; the more negative, the less early attention stops.
+    mode: of `monotonic_attention`. sigmoid_noise: the deviation of what is added to scores, which drives probabilities to 0
+    or 1, so that the mode "hard" can follow in inference. score_bias_init: where their bias begins; the more negative, the
+    less early attention stops.
     """
 
     _scope = "bahdanau_monotonic_attention"
@@ -122,16 +113,19 @@ class BahdanauMonotonicAttention(_Monotonic, BahdanauAttention):
         dtype: Any = None,
         name: str = "BahdanauMonotonicAttention",
     ):
-        super().__init__(
-            *(num_units, memory, memory_sequence_length, normalize, None, score_mask_value, dtype, name),
-            sigmoid_noise=sigmoid_noise,
-            sigmoid_noise_seed=sigmoid_noise_seed,
-            score_bias_init=score_bias_init,
-            mode=mode,
+        MemoryAttention.__init__(  # whose function of probabilities takes the last alignments, too
+            self,
+            memory=memory,
+            probability_fn=_probabilities(sigmoid_noise, mode, sigmoid_noise_seed),
+            memory_sequence_length=memory_sequence_length,
+            score_mask_value=score_mask_value,
+            name=name,
+            **layers_for(num_units, dtype, "query_layer", "memory_layer"),
         )
+        self._num_units, self._normalize, self._score_bias_init = num_units, normalize, score_bias_init
 
 
-class LuongMonotonicAttention(_Monotonic, LuongAttention):
+class LuongMonotonicAttention(MonotonicMemoryAttention, LuongAttention):
     """Monotonic attention with the scores of LuongAttention, plus a bias. `tf.contrib.seq2seq`.
 
     The other arguments are those of BahdanauMonotonicAttention.
@@ -153,10 +147,18 @@ class LuongMonotonicAttention(_Monotonic, LuongAttention):
         dtype: Any = None,
         name: str = "LuongMonotonicAttention",
     ):
-        super().__init__(
-            *(num_units, memory, memory_sequence_length, scale, None, score_mask_value, dtype, name),
-            sigmoid_noise=sigmoid_noise,
-            sigmoid_noise_seed=sigmoid_noise_seed,
-            score_bias_init=score_bias_init,
-            mode=mode,
+        MemoryAttention.__init__(
+            self,
+            None,
+            memory,
+            _probabilities(sigmoid_noise, mode, sigmoid_noise_seed),
+            memory_sequence_length,
+            score_mask_value=score_mask_value,
+            name=name,
+            **layers_for(num_units, dtype, "memory_layer"),
         )
+        self._num_units, self._scale, self._score_bias_init = num_units, scale, score_bias_init
+
+
+def _probabilities(sigmoid_noise: float, mode: str, seed: int | None) -> Callable[[Any, Any], Any]:
+    return partial(monotonic_probabilities, sigmoid_noise=sigmoid_noise, mode=mode, seed=seed)

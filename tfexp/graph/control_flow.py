@@ -22,6 +22,7 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.functional_cond import functional_cond
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
+from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scope_names import prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -208,13 +209,13 @@ class CondContext(ControlFlowContext):
             self._outer_context.add_inner_op(op)
 
     def build_branch(self, function: Callable[[], Any]) -> tuple[Any, list[Any]]:
-        """Call a branch function: (what it returned, as tensors; the flat list of tensors to merge)."""
+        """Call a branch function: (what it returned, as tensors and TensorArrays; the flat list of tensors to merge)."""
         original = function()
         if original is None:
             return None, []
         if not isinstance(original, Operation):
             original = nest.map_structure(
-                lambda v: v if isinstance(v, Operation) else convert_to_tensor_or_indexed_slices(v),
+                lambda v: v if isinstance(v, Operation) or is_array(v) else convert_to_tensor_or_indexed_slices(v),
                 original,
                 expand_composites=True,
             )
@@ -224,6 +225,8 @@ class CondContext(ControlFlowContext):
         if isinstance(value, Operation):
             # An operation has no value: the pivot, after it, stands for it.
             return with_dependencies([value], self._pivot)
+        if is_array(value):
+            value = value.flow
         if isinstance(value, IndexedSlices):
             shape = value.dense_shape
             return IndexedSlices(
@@ -329,7 +332,9 @@ def cond(
         if context_true.outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_true)
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_false)
-        result = nest.pack_sequence_as(original_true, merged, expand_composites=True)
+        leaves = nest.flatten(original_true, expand_composites=True)
+        arrays = [with_flow(leaf, flow) for leaf, flow in zip(leaves, merged, strict=True)]
+        result = nest.pack_sequence_as(original_true, arrays, expand_composites=True)
         return result if strict else _unpack_single(result)
 
 

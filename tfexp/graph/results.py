@@ -32,7 +32,7 @@ class Results:
                 return _Rows(leaf.values, leaf.indices, leaf.dense_shape)
             if isinstance(leaf, Operation) and of_operation is not None:
                 return of_operation(leaf)
-            if leaf is None or isinstance(leaf, nest.Composite) or hasattr(leaf, "_with_flow"):
+            if leaf is None or isinstance(leaf, nest.Composite) or is_array(leaf):
                 return leaf
             try:
                 return convert_to_tensor(leaf)
@@ -41,7 +41,7 @@ class Results:
 
         self.structure = nest.map_structure(opened, result)
         self._leaves = nest.flatten(self.structure, expand_composites=True)
-        flows = [leaf.flow if hasattr(leaf, "_with_flow") else leaf for leaf in self._leaves]
+        flows = [leaf.flow if is_array(leaf) else leaf for leaf in self._leaves]
         self.tensors: list[Tensor] = [leaf for leaf in flows if leaf is not None]
 
     @property
@@ -70,9 +70,14 @@ class Results:
         return nest.map_structure(mapped, self.structure)
 
 
+def is_array(leaf: Any) -> bool:
+    """Whether it is a TensorArray, or another list of tensors that goes on by its flow."""
+    return hasattr(leaf, "_with_flow")
+
+
 def with_flow(leaf: Any, tensor: Any) -> Any:
     """The tensor for a leaf; for one that is a TensorArray, the array that goes on from it."""
-    return leaf._with_flow(tensor) if hasattr(leaf, "_with_flow") else tensor
+    return leaf._with_flow(tensor) if is_array(leaf) else tensor
 
 
 def _closed(structure: Any) -> Any:

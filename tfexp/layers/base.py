@@ -33,6 +33,9 @@ class Layer(base_layer.Layer):
     made unique. dtype: of its variables; by default that of the first input.
     """
 
+    # Attributes are no parts: what counts is what `add_weight` made, and the layers in `_layers`.
+    _setattr_tracking = False
+
     def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any):
         scope, self._reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
         self._graph: Graph | None = None

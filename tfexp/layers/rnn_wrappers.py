@@ -28,6 +28,7 @@ from tfexp.ops.elementwise_rounding import floor
 from tfexp.ops.nn_dropout import dropout
 from tfexp.ops.random import random_uniform
 from tfexp.ops.tensor_array import TensorArray
+from tfexp.ops.trackable import is_trackable
 from tfexp.ops.variable_scope import variable_scope
 
 
@@ -43,6 +44,9 @@ class MultiRNNCell(RNNCell):
         for cell in cells:
             check_cell(cell, "One of the cells")
         self._cells, self._state_is_tuple = list(cells), state_is_tuple
+        for number, cell in enumerate(cells):
+            if is_trackable(cell):
+                self._track_trackable(cell, f"cell-{number}")
         if not state_is_tuple and any(nest.is_nested(cell.state_size) for cell in cells):
             sizes = [cell.state_size for cell in cells]
             raise ValueError(
@@ -110,6 +114,8 @@ class Wrapping(Layer):
         super().__init__(**kwargs)
         check_cell(cell)
         self.cell = cell
+        if is_trackable(cell):
+            self._track_trackable(cell, "cell")
 
     def get_config(self) -> dict[str, Any]:
         """What it is made with, the inner cell as class and configuration."""

@@ -36,6 +36,7 @@ class PartialStep:
         self._asked: set[Tensor | Operation] = set()
         self._fed_placeholders = {t.op for t in feeds if t.op.type in PLACEHOLDERS}
         self._position = {step.origin: n for n, step in enumerate(self._plan.steps)}
+        self._made_by = {slot: step.origin for step in self._plan.steps for slot in step.outputs}
 
     def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any], trace: Trace | None = None) -> list[Any]:
         """Take these feeds and compute these elements (None for operations); each may come once in a partial run."""
@@ -71,6 +72,7 @@ class PartialStep:
     def _needed(self, elements: Sequence[Tensor | Operation]) -> set[int]:
         """The steps that have to run now; InvalidArgumentError when one of them waits for a feed that did not come."""
         missing = {tensor for tensor in self._feeds if tensor not in self._fed}
+        awaited = {self._feeds[tensor]: tensor for tensor in missing}
         pending: list[Operation] = []
         for element in elements:
             if isinstance(element, Operation):
@@ -90,6 +92,12 @@ class PartialStep:
             seen.add(op)
             if number is not None:
                 needed.add(number)
+                # A loop is one step, which takes in more than leads to the result that is asked for.
+                for slot in self._plan.steps[number].inputs:
+                    if slot in awaited:
+                        raise _must_feed(awaited[slot])
+                    if slot in self._made_by:
+                        pending.append(self._made_by[slot])
             for tensor in op._inputs:
                 if tensor in missing:
                     raise _must_feed(tensor)

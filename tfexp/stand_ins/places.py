@@ -358,6 +358,16 @@ OTHERS = {
     "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 
+_ATTENTION = (
+    "tf.contrib.seq2seq "
+    + renamed("tfexp.contributed.attention", _BaseAttentionMechanism="MemoryAttention", _maybe_mask_score="masked_score")
+    + renamed("tfexp.contributed.attention", _bahdanau_score="bahdanau_score", _luong_score="luong_score")
+    + renamed("tfexp.contributed.attention", _prepare_memory="prepared_memory")
+    + renamed("tfexp.contributed.attention_wrapper", _compute_attention="attend")
+    + renamed("tfexp.contributed.monotonic_attention", _BaseMonotonicAttentionMechanism="MonotonicMemoryAttention")
+    + renamed("tfexp.contributed.monotonic_attention", _monotonic_probability_fn="monotonic_probabilities")
+    + "tfexp.stand_ins.rnn_cells"
+)
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
@@ -367,6 +377,7 @@ CONTRIB = {
         for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider", "parallel_reader")
     },
     "contrib.quantize.python.graph_matcher": "tfexp.contributed.quantize.patterns",
+    "contrib.seq2seq.python.ops.attention_wrapper": _ATTENTION,
     "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq tfexp.layers.rnn_dynamic:_transpose_batch_time=transposed",
     "contrib.slim.python.slim.data.prefetch_queue": "tfexp.contributed.slim_data.prefetch_queue",
     "contrib.slim.python.slim.data.tfexample_decoder": "tfexp.contributed.slim_data.tfexample_decoder",

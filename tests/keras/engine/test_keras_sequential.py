@@ -134,3 +134,12 @@ def test_it_demands_what_its_first_layer_does() -> None:
     model = Sequential([L.Dense(2)])
     assert model.input_spec is model.layers[0].input_spec
     assert Sequential().input_spec is None
+
+
+def test_a_subclass_without_inputs_keeps_its_layers_in_checkpoints() -> None:
+    class Own(tf.keras.Sequential):
+        pass
+
+    model = Own([L.Dense(3), L.ReLU(), L.Dense(2)])
+    model(tf.ones([2, 5]))
+    assert [name for name, _ in model._checkpoint_children()] == ["layer-0", "layer-1", "layer-2"]

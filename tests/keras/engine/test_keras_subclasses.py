@@ -251,3 +251,21 @@ def test_a_subclass_knows_its_ends_by_tensors_too() -> None:
     model.fit(tf.constant(np.ones((2, 3))), tf.constant(np.ones((2, 1))), steps_per_epoch=1, verbose=0)
     assert (model.input_names, model.output_names) == (["input_1"], ["output_1"])
     assert model.seen.dtype == tf.float32  # Keras's float type
+
+
+@pytest.mark.parametrize("kind", [L.Layer, Model])
+def test_layers_may_be_in_an_attribute_of_tensorflows_name(kind: Any) -> None:
+    class Chain(kind):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self._layers: list[Any] = []
+            for units in (3, 4):
+                self._layers.append(L.Dense(units))
+
+        def call(self, inputs: Any) -> Any:
+            return self._layers[1](self._layers[0](inputs))
+
+    chain = Chain()
+    chain(tf.ones([2, 5]))
+    assert [v.shape.as_list() for v in chain.weights] == [[5, 3], [3], [3, 4], [4]]
+    assert [name for name, _ in chain._checkpoint_children()] == ["_layers"]

@@ -1,11 +1,11 @@
 """`tf.contrib.seq2seq`: decoders, attention, losses of sequences."""
 
 from tfexp.contributed.attention import AttentionMechanism as AttentionMechanism
-from tfexp.contributed.attention import AttentionWrapper as AttentionWrapper
-from tfexp.contributed.attention import AttentionWrapperState as AttentionWrapperState
 from tfexp.contributed.attention import BahdanauAttention as BahdanauAttention
 from tfexp.contributed.attention import LuongAttention as LuongAttention
 from tfexp.contributed.attention import hardmax as hardmax
+from tfexp.contributed.attention_wrapper import AttentionWrapper as AttentionWrapper
+from tfexp.contributed.attention_wrapper import AttentionWrapperState as AttentionWrapperState
 from tfexp.contributed.batched_sequence_loss import sequence_loss as sequence_loss
 from tfexp.contributed.beam_search import BeamSearchDecoder as BeamSearchDecoder
 from tfexp.contributed.beam_search import BeamSearchDecoderOutput as BeamSearchDecoderOutput

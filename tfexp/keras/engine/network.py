@@ -64,7 +64,6 @@ class Network(Layer):
 
     def _begin(self, name: str | None, **kwargs: Any) -> None:
         """As every layer begins, under a name of its own or of its class."""
-        vars(self).setdefault("_layers", [])
         super().__init__(name=name or unique_layer_name(snake_case(type(self).__name__)), **kwargs)
         self._casts_inputs = follows_floatx()  # of a mixed policy its layers do, each as its own says
         self.inputs: Any = []
@@ -130,11 +129,6 @@ class Network(Layer):
                 )
 
     # --- what it has ----------------------------------------------------------------------------------------------------
-
-    @property
-    def _layers(self) -> list[Any]:
-        """All layers, input layers among them; a subclass has them in its attributes."""
-        return vars(self)["_layers"] or self._inner_layers
 
     @property
     def layers(self) -> list[Any]:
@@ -383,7 +377,8 @@ class Network(Layer):
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """Each layer by its number, and those with variables by their number among these; of subclasses' attributes only."""
-        children = [(name, part) for name, part in super()._checkpoint_children() if name not in self._kept_layers]
+        kept = self._kept_layers if self._is_graph_network else self._kept_layers - {"_layers"}  # which are the program's
+        children = [(name, part) for name, part in super()._checkpoint_children() if name not in kept]
         if not self._is_graph_network and not type(self).__module__.startswith("tfexp.keras."):
             return children
         numbered: dict[str, Any] = {}

@@ -21,16 +21,11 @@ class Sequential(Model):
 
     def __init__(self, layers: Any = None, name: str | None = None):
         super().__init__(name=name)
+        vars(self)["_layers"] = []  # as they were added, behind an input layer where the shape of inputs is known
         self.supports_masking = True
         self._compute_output_and_mask_jointly = True
         for layer in layers if isinstance(layers, (list, tuple)) else [layers] if layers is not None else []:
             self.add(layer)
-
-    @property
-    def _layers(self) -> list[Any]:
-        """The layers, behind an input layer where the shape of inputs is known."""
-        kept: list[Any] = vars(self)["_layers"]
-        return kept
 
     @property
     def layers(self) -> list[Any]:
@@ -102,6 +97,12 @@ class Sequential(Model):
             return
         remaining[-1]._outbound_nodes[:] = []
         self._init_graph_network(self.inputs, [remaining[-1].output], name=self.name)
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        """Of a subclass that was not built of inputs, too, the layers by their numbers."""
+        numbered = {f"layer-{number}": layer for number, layer in enumerate(self.layers)}
+        found = {**dict(super()._checkpoint_children()), **numbered}
+        return [(name, part) for name, part in found.items() if name != "_layers"]
 
     def _init_graph_network(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
         super()._init_graph_network(inputs, outputs, name, **kwargs)

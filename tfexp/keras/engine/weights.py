@@ -115,10 +115,14 @@ class Weights(Module):
                 backend.track_variable(variable)
 
     def _owned(self) -> list[Any]:
-        """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too."""
+        """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too.
+
+        `_layers`, where TensorFlow keeps them and programs put their own, counts whether attributes are tracked or not.
+        """
         found: dict[int, Any] = {}
+        hidden = self._books | self._unseen - {"_layers"}
         for name, value in list(vars(self).items()):
-            if name not in self._books | self._unseen and type(value) not in _PLAIN:
+            if name not in hidden and type(value) not in _PLAIN:
                 for part in _parts(value):
                     if isinstance(part, Weights) and part is not self:
                         found.setdefault(id(part), part)
