@@ -3,6 +3,8 @@
 import inspect
 from pathlib import Path
 
+import pytest
+
 import tfexp as tf
 from tfexp.core.gone import public_symbols
 
@@ -84,3 +86,24 @@ def test_arguments_are_those_of_1_15():
         if not is_missing(name) and fault(name, [a for a in arguments.split(", ") if a]):
             faults.add(name)
     assert faults == DIFFERENT
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "default"),
+    [
+        ("tf.data.experimental.make_csv_dataset", "prefetch_buffer_size", None),
+        ("tf.data.experimental.make_csv_dataset", "num_parallel_reads", None),
+        ("tf.data.experimental.make_batched_features_dataset", "prefetch_buffer_size", None),
+        ("tf.data.experimental.make_batched_features_dataset", "reader_num_threads", None),
+        ("tf.data.experimental.make_batched_features_dataset", "parser_num_threads", None),
+        ("tf.distribute.Strategy.make_input_fn_iterator", "replication_mode", tf.distribute.InputReplicationMode.PER_WORKER),
+        ("tf.image.extract_patches", "padding", inspect.Parameter.empty),
+        ("tf.keras.mixed_precision.experimental.LossScaleOptimizer", "opt", inspect.Parameter.empty),
+        ("tf.keras.utils.GeneratorEnqueuer", "sequence", inspect.Parameter.empty),
+        ("tf.nn.rnn_cell.DropoutWrapper.from_config", "custom_objects", None),
+        ("tf.py_function", "Tout", inspect.Parameter.empty),
+        ("tf.train.remove_checkpoint", "checkpoint_format_version", 2),
+    ],
+)
+def test_defaults_are_those_of_1_15(name, argument, default):
+    assert inspect.signature(find(name)).parameters[argument].default == default

@@ -250,3 +250,29 @@ def test_collections_have_what_the_layer_computes_with(graph, layer, more, made)
     assert [value.op.type for value in graph.get_collection("w")] == ["Mul"] * len(made) * 2
     assert names(graph.get_collection("b")) == ["a/layer/biases"]  # once, though it was made use of twice
     assert names(tf.global_variables()) == [*(f"a/layer/{name}" for name in made), "a/layer/biases"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "made"),
+    [
+        (layers.fully_connected, ["layer/weights"]),
+        (layers.conv2d_transpose, ["layer/weights"]),
+        (layers.separable_conv2d, ["layer/depthwise_weights", "layer/pointwise_weights"]),
+        (layers.conv2d_in_plane, ["layer/weights"]),
+        (tf.contrib.model_pruning.masked_conv2d, ["layer/weights"]),
+    ],
+)
+def test_collections_of_a_layer_are_not_those_of_its_normaliser(graph, layer, made):
+    def normalized(x):
+        return layers.batch_norm(x, variables_collections={"beta": ["its own"]})
+
+    sizes = {"fully_connected": [4], "separable_conv2d": [4, 3, 1], "conv2d_in_plane": [3]}.get(layer.__name__, [4, 3])
+    layer(tf.zeros([2, 5, 7, 3]), *sizes, variables_collections=["v"], normalizer_fn=normalized, scope="layer")
+    assert names(graph.get_collection("v")) == made
+    assert names(graph.get_collection("its own")) == ["layer/BatchNorm/beta"]
+
+
+def test_collections_by_name(graph):
+    layers.bias_add(tf.zeros([2, 3]), variables_collections={"biases": ["b"], "weights": ["w"]})
+    layers.spatial_softmax(tf.zeros([2, 3, 5, 1]), variables_collections={"temperature": ["t"]})
+    assert [names(graph.get_collection(key)) for key in "bwt"] == [["BiasAdd/biases"], [], ["spatial_softmax/temperature"]]

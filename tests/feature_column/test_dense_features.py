@@ -123,3 +123,16 @@ def test_columns_come_from_any_iterable() -> None:
         features = {"age": tf.zeros([3, 2]), "w": tf.ones([3, 1])}
         assert tf.keras.layers.DenseFeatures(columns.values())(features).shape == [3, 3]
         assert COLUMN.input_layer(features, (column for column in columns.values())).shape == [3, 3]
+
+
+def test_layers_of_version_2_may_share_a_name() -> None:
+    columns = [COLUMN.embedding_column(COLUMN.categorical_column_with_identity("a", 3), 2)]
+    with tf.Graph().as_default():
+        made = [tf.compat.v2.keras.layers.DenseFeatures(columns, name="one") for _ in range(2)]
+        for layer in made:
+            layer({"a": tf.constant([1])})
+        assert [layer.weights[0].name for layer in made] == [f"one{n}/a_embedding/embedding_weights:0" for n in ("", "_1")]
+        first, second = (tf.keras.layers.DenseFeatures(columns, name="two") for _ in range(2))
+        first({"a": tf.constant([1])})
+        with pytest.raises(ValueError, match="already exists"):
+            second({"a": tf.constant([1])})

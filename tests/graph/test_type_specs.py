@@ -79,3 +79,9 @@ def test_batches():
     assert data._batch(5)._unbatch() == data
     with pytest.raises(ValueError, match="rank >= 1"):
         data._unbatch()
+
+
+def test_sizes_come_as_a_tuple():
+    assert tf.zeros([2, 3])._shape_tuple() == (2, 3) and tf.zeros([])._shape_tuple() == ()
+    assert tf.placeholder(tf.float32)._shape_tuple() is None
+    assert tf.placeholder(tf.float32, [None, 2])._shape_tuple() == (None, 2)

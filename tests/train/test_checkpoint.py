@@ -229,3 +229,28 @@ def test_an_object_may_make_its_parts_when_they_are_restored(tmp_path):
         tf.train.Checkpoint(it=made).restore(path).assert_consumed()
         ((name, reader),) = made._unconditional_checkpoint_dependencies
         assert (name, reader.place) == ("reader", 3)
+
+
+class Tables(tf.Module):
+    """A table that is filled once, and one with entries that come and go."""
+
+    def __init__(self):
+        super().__init__()
+        self.entries = tf.lookup.experimental.DenseHashTable(tf.string, tf.int64, tf.constant(-1, tf.int64), "", "$")
+        self.fixed = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), -1)
+
+
+def test_tables_are_parts(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tables = Tables()
+        session.run(tables.entries.insert(tf.constant(["x", "y"]), tf.constant([4, 5], tf.int64)))
+        path = tf.train.Checkpoint(tables=tables).write(str(tmp_path / "ck"), session)
+        table = "tables/entries/.ATTRIBUTES/table"
+        assert [name for name, _ in tf.train.list_variables(path)] == [OBJECT_GRAPH_KEY, f"{table}-keys", f"{table}-values"]
+        written = TrackableObjectGraph.FromString(tf.train.load_checkpoint(path).get_tensor(OBJECT_GRAPH_KEY))
+        fixed = next(child for child in written.nodes[1].children if child.local_name == "fixed")
+        assert [child.local_name for child in written.nodes[fixed.node_id].children] == ["_initializer"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        tables = Tables()
+        tf.train.Checkpoint(tables=tables).restore(path).assert_consumed().run_restore_ops(session)
+        assert session.run(tables.entries.lookup(tf.constant(["x", "y", "z"]))).tolist() == [4, 5, -1]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected, variable_getter
+from tfexp.contributed.layer_scope import collected, get_variable_collections, keep, variable_getter
 from tfexp.contributed.layers import layout
 from tfexp.contributed.variables import model_variable
 from tfexp.core import dtypes
@@ -75,7 +75,7 @@ def batch_norm(
     if renorm and not by_layer:
         raise ValueError("renorm is not supported with batch_weights, updates_collections or zero_debias_moving_mean")
     initializers, regularizers = dict(param_initializers or {}), dict(param_regularizers or {})
-    getter = variable_getter(variables_collections, renames={}) if by_layer else None
+    getter = variable_getter(renames={}) if by_layer else None
     with variable_scope(scope, "BatchNorm", [inputs], reuse=reuse, custom_getter=getter) as opened:
         if by_layer:
             layer = BatchNormalization(
@@ -102,6 +102,8 @@ def batch_norm(
                 _reuse=reuse,
             )
             outputs = layer.apply(inputs, training=is_training)
+            keep(variables_collections, beta=layer.beta, gamma=layer.gamma)
+            keep(variables_collections, moving_mean=layer.moving_mean, moving_variance=layer.moving_variance)
         else:
             made = _Variables(initializers, regularizers if fuses else {}, variables_collections, trainable)
             updates = _Updates(is_training, decay, zero_debias_moving_mean, updates_collections)
@@ -130,7 +132,7 @@ class _Variables(NamedTuple):
             dtype=dtype,
             initializer=self.initializers.get(name, default),
             regularizer=self.regularizers.get(name),
-            collections=self._collections_of(name),
+            collections=get_variable_collections(self.collections, name),
             trainable=self.trainable,
         )
 
@@ -144,14 +146,11 @@ class _Variables(NamedTuple):
                     shape=sizes,
                     dtype=dtype,
                     initializer=self.initializers.get(name, default),
-                    collections=self._collections_of(name),
+                    collections=get_variable_collections(self.collections, name),
                     trainable=False,
                 )
                 for name, default in (("moving_mean", zeros_initializer()), ("moving_variance", ones_initializer()))
             ]
-
-    def _collections_of(self, name: str) -> Any:
-        return self.collections.get(name) if isinstance(self.collections, Mapping) else self.collections
 
 
 class _Updates(NamedTuple):

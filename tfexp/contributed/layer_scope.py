@@ -18,26 +18,34 @@ _NAMES = {
 }
 
 
-def variable_getter(collections: Any = None, renames: Mapping[str, str] = _NAMES) -> Callable[..., Any]:
-    """The custom getter under which layers make model variables with contrib's names.
-
-    collections: a list for all variables, or {contrib's name: list}, where `weights` are also those of either half of a
-    separable convolution. In them is what the layer computes with, which getters further out may have made of a variable.
-    """
+def variable_getter(renames: Mapping[str, str] = _NAMES) -> Callable[..., Any]:
+    """The custom getter under which layers, and what normalises and activates, make model variables of other names."""
 
     def getter(next_getter: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
         scope, _, short = name.rpartition("/")
         short = renames.get(short, short)
         whole = f"{scope}/{short}" if scope else short
-        made = model_variable(whole, *args, custom_getter=next_getter, **kwargs)
-        of = "weights" if short.endswith("_weights") else short
-        for collection in (collections.get(of) if isinstance(collections, Mapping) else collections) or []:
-            for part in made if isinstance(made, PartitionedVariable) else [made]:
-                if not any(part is known for known in get_collection(collection)):
-                    add_to_collection(collection, part)
-        return made
+        return model_variable(whole, *args, custom_getter=next_getter, **kwargs)
 
     return getter
+
+
+def get_variable_collections(variables_collections: Any, name: str) -> Any:
+    """The collections of the variable of that name: of a dict its own, else all."""
+    return variables_collections.get(name) if isinstance(variables_collections, Mapping) else variables_collections
+
+
+def keep(variables_collections: Any, **variables: Any) -> None:
+    """Put variables of a layer (None: it has none), by contrib's names, in the collections of these names, once.
+
+    They are what the layer computes with, which getters further out may have made of a variable.
+    """
+    for name, variable in variables.items():
+        parts = variable if isinstance(variable, PartitionedVariable) else [] if variable is None else [variable]
+        for collection in get_variable_collections(variables_collections, name) or []:
+            for part in parts:
+                if not any(part is known for known in get_collection(collection)):
+                    add_to_collection(collection, part)
 
 
 def append_tensor_alias(tensor: Any, alias: str) -> Any:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from tfexp.contributed import smart_cond as conditionals
-from tfexp.contributed.layer_scope import append_tensor_alias, convert_collection_to_dict, get_tensor_aliases
+from tfexp.contributed.layer_scope import (
+    append_tensor_alias,
+    convert_collection_to_dict,
+    get_tensor_aliases,
+    get_variable_collections,
+)
 from tfexp.contributed.layer_scope import collected as collect_named_outputs
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.constant_value import constant_value as value_of_tensor
@@ -64,11 +69,6 @@ def smart_cond(pred: Any, fn1: Callable[[], Any], fn2: Callable[[], Any], name: 
 
 
 # --- arguments of layers -------------------------------------------------------------------------------------------------
-
-
-def get_variable_collections(variables_collections: Any, name: str) -> Any:
-    """The collections of the variable of that name: of a dict its own, else all."""
-    return variables_collections.get(name) if isinstance(variables_collections, Mapping) else variables_collections
 
 
 def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:

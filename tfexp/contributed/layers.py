@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected, finished, variable_getter
+from tfexp.contributed.layer_scope import collected, finished, keep, variable_getter
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.keras.layers.window_args import normalized
 from tfexp.layers import conv, core, separable
@@ -57,8 +57,7 @@ def fully_connected(
     """activation_fn(inputs weights + biases) over the last dimension."""
     if isinstance(num_outputs, bool) or not hasattr(num_outputs, "__index__"):
         raise ValueError(f"num_outputs type should be one of an integer, got {num_outputs}.")
-    getter = variable_getter(variables_collections)
-    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=getter) as opened:
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
         inputs = convert_to_tensor(inputs)
         layer = core.Dense(
             units=num_outputs,
@@ -74,7 +73,9 @@ def fully_connected(
             _scope=opened,
             _reuse=reuse,
         )
-        outputs = finished(layer.apply(inputs), normalizer_fn, normalizer_params, activation_fn)
+        outputs = layer.apply(inputs)
+        keep(variables_collections, weights=layer.kernel, biases=layer.bias)
+        outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
         return collected(outputs_collections, opened.name, outputs)
 
 
@@ -108,8 +109,7 @@ def convolution(
     conv_dims: int | None = None,
 ) -> Any:
     """A convolution over all dimensions between batch and channels. `rate`: the dilation."""
-    getter = variable_getter(variables_collections)
-    with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=getter) as opened:
+    with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
         inputs = convert_to_tensor(inputs)
         rank = inputs.get_shape().ndims
         if conv_dims is not None and conv_dims + 2 != rank:
@@ -136,7 +136,9 @@ def convolution(
             _scope=opened,
             _reuse=reuse,
         )
-        outputs = finished(layer.apply(inputs), normalizer_fn, normalizer_params, activation_fn)
+        outputs = layer.apply(inputs)
+        keep(variables_collections, weights=layer.kernel, biases=layer.bias)
+        outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
         return collected(outputs_collections, opened.name, outputs)
 
 
@@ -175,8 +177,7 @@ def _transposed(layer_class: type, default_scope: str) -> Callable[..., Any]:
         trainable: bool = True,
         scope: Any = None,
     ) -> Any:
-        getter = variable_getter(variables_collections)
-        with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=getter) as opened:
+        with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
             inputs = convert_to_tensor(inputs)
             layer = layer_class(
                 filters=num_outputs,
@@ -196,7 +197,9 @@ def _transposed(layer_class: type, default_scope: str) -> Callable[..., Any]:
                 _scope=opened,
                 _reuse=reuse,
             )
-            outputs = finished(layer.apply(inputs), normalizer_fn, normalizer_params, activation_fn)
+            outputs = layer.apply(inputs)
+            keep(variables_collections, weights=layer.kernel, biases=layer.bias)
+            outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
             return collected(outputs_collections, opened.name, outputs)
 
     convolve.__name__ = convolve.__qualname__ = f"con{default_scope[3:]}".lower()
@@ -233,14 +236,14 @@ def separable_conv2d(
     scope: Any = None,
 ) -> Any:
     """`depth_multiplier` filters for each channel, then `num_outputs` mixtures of them; None: without the mixtures."""
-    getter = variable_getter(variables_collections)
-    with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=getter) as opened:
+    with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
         inputs = convert_to_tensor(inputs)
         use_bias = not normalizer_fn and biases_initializer is not None
         if num_outputs is None:
             weights = _depthwise_weights(
                 inputs, kernel_size, depth_multiplier, data_format, weights_initializer, weights_regularizer, trainable
             )
+            keep(variables_collections, weights=weights)
             last = layout(data_format) == "channels_last"
             steps = normalized(stride, 2, "stride")
             strides = [1, *steps, 1] if last else [1, 1, *steps]
@@ -256,6 +259,7 @@ def separable_conv2d(
                     biases_regularizer,
                     trainable,
                 )
+                keep(variables_collections, biases=biases)
                 outputs = bias_add(outputs, biases, data_format="NHWC" if last else "NCHW")
         else:
             layer = separable.SeparableConv2D(
@@ -281,6 +285,8 @@ def separable_conv2d(
                 _reuse=reuse,
             )
             outputs = layer.apply(inputs)
+            keep(variables_collections, weights=layer.depthwise_kernel, biases=layer.bias)
+            keep(variables_collections, weights=layer.pointwise_kernel)
         outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
         return collected(outputs_collections, opened.name, outputs)
 

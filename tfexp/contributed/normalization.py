@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected
+from tfexp.contributed.layer_scope import collected, get_variable_collections
 from tfexp.contributed.layers import layout
 from tfexp.contributed.variables import model_variable
 from tfexp.graph.convert import convert_to_tensor
@@ -19,7 +19,7 @@ from tfexp.ops.variable_scope import variable_scope
 
 
 def _parameter(name: str, shape: Any, dtype: Any, initializer: Any, collections: Any, trainable: bool) -> Any:
-    own = collections.get(name) if isinstance(collections, dict) else collections
+    own = get_variable_collections(collections, name)
     return model_variable(name, shape=shape, dtype=dtype, initializer=initializer, collections=own, trainable=trainable)
 
 

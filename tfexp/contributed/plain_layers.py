@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected, finished, variable_getter
+from tfexp.contributed.layer_scope import collected, finished, keep, variable_getter
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.custom_gradient import custom_gradient
@@ -72,8 +72,7 @@ def conv2d_in_plane(
 
     ValueError for inputs of another rank.
     """
-    getter = variable_getter(variables_collections)
-    with variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse, custom_getter=getter) as opened:
+    with variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
         inputs = convert_to_tensor(inputs)
         dtype, channels = inputs.dtype.base_dtype, inputs.get_shape().with_rank(4)[3].value
 
@@ -84,8 +83,11 @@ def conv2d_in_plane(
         weights = variable("weights", [*window, 1, 1], weights_initializer, weights_regularizer)
         filters = tile(weights, [1, 1, channels, 1])
         outputs = depthwise_conv2d(inputs, filters, [1, *strides, 1], padding)
+        keep(variables_collections, weights=weights)
         if not normalizer_fn and biases_initializer is not None:
-            outputs = bias_add(outputs, variable("biases", [channels], biases_initializer, biases_regularizer))
+            biases = variable("biases", [channels], biases_initializer, biases_regularizer)
+            outputs = bias_add(outputs, biases)
+            keep(variables_collections, biases=biases)
         outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
         return collected(outputs_collections, opened.name, outputs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected
+from tfexp.contributed.layer_scope import collected, get_variable_collections
 from tfexp.contributed.variables import model_variable
 from tfexp.core import dtypes
 from tfexp.feature_column.column import dense_to_sparse as without_ignored
@@ -77,7 +77,7 @@ def spatial_softmax(
                 shape=(),
                 dtype=dtypes.float32,
                 initializer=ones_initializer() if temperature is None else constant_initializer(temperature),
-                collections=variables_collections,
+                collections=get_variable_collections(variables_collections, "temperature"),
                 trainable=trainable,
             )
         with name_scope("spatial_softmax_op"):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected, finished, variable_getter
+from tfexp.contributed.layer_scope import collected, finished, get_variable_collections, variable_getter
 from tfexp.contributed.layers import layout
 from tfexp.contributed.variables import model_variable
 from tfexp.core import dtypes
@@ -129,7 +129,7 @@ def bias_add(
             dtype=inputs.dtype.base_dtype,
             initializer=initializer,
             regularizer=regularizer,
-            collections=variables_collections,
+            collections=get_variable_collections(variables_collections, "biases"),
             trainable=trainable,
         )
         outputs = finished(bias_add_(inputs, biases, data_format=data_format), None, None, activation_fn)

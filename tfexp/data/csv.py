@@ -105,8 +105,8 @@ def make_csv_dataset(
     shuffle: bool = True,
     shuffle_buffer_size: int = 10000,
     shuffle_seed: Any = None,
-    prefetch_buffer_size: Any = AUTOTUNE,
-    num_parallel_reads: Any = 1,
+    prefetch_buffer_size: Any = None,
+    num_parallel_reads: Any = None,
     sloppy: bool = False,
     num_rows_for_inference: int | None = 100,
     compression_type: str | None = None,
@@ -169,7 +169,8 @@ def make_csv_dataset(
         )
     records = shuffled_and_repeated(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     batches = records.batch(batch_size, drop_remainder=num_epochs is None)
-    return mapped(batches, map_fn, keeps=True, inter_op=False).prefetch(prefetch_buffer_size)
+    ahead = AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
+    return mapped(batches, map_fn, keeps=True, inter_op=False).prefetch(ahead)
 
 
 def _files(file_pattern: Any) -> list[str]:

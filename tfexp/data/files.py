@@ -89,9 +89,9 @@ def make_batched_features_dataset(
     shuffle: bool = True,
     shuffle_buffer_size: int = 10000,
     shuffle_seed: Any = None,
-    prefetch_buffer_size: Any = AUTOTUNE,
-    reader_num_threads: Any = 1,
-    parser_num_threads: Any = 2,
+    prefetch_buffer_size: Any = None,
+    reader_num_threads: Any = None,
+    parser_num_threads: Any = None,
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Dataset:
@@ -105,16 +105,16 @@ def make_batched_features_dataset(
     reader_args = reader_args or []
     names = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
     records = names.apply(
-        parallel_interleave(lambda name: reader(name, *reader_args), reader_num_threads, sloppy=sloppy_ordering)
+        parallel_interleave(lambda name: reader(name, *reader_args), reader_num_threads or 1, sloppy=sloppy_ordering)
     )
     if isinstance(records._element, tuple):
         records = records.map(lambda _, value: value)
     records = shuffled_and_repeated(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
     batches = records.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
-    parsed = batches.apply(parse_example_dataset(features, parser_num_threads))
+    parsed = batches.apply(parse_example_dataset(features, parser_num_threads or 2))
     if label_key is not None:
         parsed = parsed.map(lambda example: (example, example.pop(label_key)))
-    return parsed.prefetch(prefetch_buffer_size)
+    return parsed.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
 
 
 class TFRecordWriter:

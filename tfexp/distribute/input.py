@@ -120,7 +120,7 @@ def of_dataset(strategy: Any, dataset: Any) -> DistributedIterator:
 
 def of_function(strategy: Any, input_fn: Callable[..., Any], replication_mode: Any) -> DistributedIterator:
     """The elements of the data set that `input_fn` makes, to the replicas in turn."""
-    if replication_mode not in (None, InputReplicationMode.PER_WORKER):
+    if replication_mode != InputReplicationMode.PER_WORKER:
         raise ValueError(
             f"Input replication mode not supported: {replication_mode}; it must be InputReplicationMode.PER_WORKER"
         )

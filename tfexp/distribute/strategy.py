@@ -113,7 +113,9 @@ class Strategy:
         """An iterator that gives each replica its share of every batch of `dataset`. Run its `initialize()` first."""
         return feeding.of_dataset(self, dataset)
 
-    def make_input_fn_iterator(self, input_fn: Callable[..., Any], replication_mode: Any = None) -> Any:
+    def make_input_fn_iterator(
+        self, input_fn: Callable[..., Any], replication_mode: Any = feeding.InputReplicationMode.PER_WORKER
+    ) -> Any:
         """An iterator over the data set that `input_fn(InputContext)` makes, whose elements go to the replicas in turn."""
         return feeding.of_function(self, input_fn, replication_mode)
 

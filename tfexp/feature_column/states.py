@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar
 
+from tfexp.graph.scopes import name_scope
 from tfexp.ops.variable_scope import get_variable, variable_scope
 
 
@@ -42,6 +43,8 @@ class LayerStates(StateManager):
     of_variables: what else `add_weight` is told of each.
     """
 
+    _making: ClassVar[Mapping[str, Any]] = {"getter": get_variable}  # by the names of scopes, once
+
     def __init__(self, layer: Any, trainable: bool, **of_variables: Any):
         self._layer, self._trainable, self._of_variables = layer, trainable, of_variables
         self._variables: dict[tuple[Any, str], Any] = {}
@@ -75,7 +78,7 @@ class LayerStates(StateManager):
             initializer=initializer,
             trainable=self._trainable and trainable,
             use_resource=use_resource,
-            getter=get_variable,
+            **self._making,
             **self._of_variables,
         )
         self._variables[feature_column, name] = made
@@ -93,3 +96,16 @@ class LayerStates(StateManager):
         if (feature_column, name) not in self._resources:
             raise ValueError("Resource does not exist.")
         return self._resources[feature_column, name]
+
+
+class NamedStates(LayerStates):
+    """The variables of columns in layers of version 2, whose names are made unique as those of all their variables are."""
+
+    _making: ClassVar[Mapping[str, Any]] = {}
+
+    def make(self, columns: Iterable[Any], also: Callable[[Any], None] | None = None) -> None:
+        for column in columns:
+            with name_scope(column.name):
+                column.create_state(self)
+                if also is not None:
+                    also(column)

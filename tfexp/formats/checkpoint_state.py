@@ -156,9 +156,7 @@ def meta_graph_path(checkpoint_prefix: str, suffix: str = "meta") -> str:
 _SHARDS = r"-[\d\?]+-of-\d+$"
 
 
-def remove_checkpoint(
-    checkpoint_prefix: str, checkpoint_format_version: int | None = None, meta_graph_suffix: str = "meta"
-) -> None:
+def remove_checkpoint(checkpoint_prefix: str, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta") -> None:
     """Deletes a checkpoint's files and its MetaGraph. The index goes first, so that no half of it is ever
     found. `checkpoint_format_version` is accepted: those of either format go.
     """

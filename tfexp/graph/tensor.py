@@ -65,6 +65,10 @@ class Tensor:
     def get_shape(self) -> TensorShape:
         return self._shape
 
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
+        """The sizes, or None where not even their number is known. Programs written for 1.15 ask for them so."""
+        return None if self.shape.ndims is None else tuple(self.shape.as_list())
+
     def set_shape(self, shape: Any) -> None:
         """Merge `shape` into what is known; ValueError when the two contradict each other."""
         self._shape = self._shape.merge_with(as_shape(shape))

@@ -154,7 +154,7 @@ class CellWrapper(Wrapping, RNNCell):
     """A cell of `tf.nn.rnn_cell` around another: its weights are the inner one's, and calling opens no scope."""
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Any:
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
         """Such a wrapper around `config["cell"]`. ValueError where that is but a configuration."""
         if not isinstance(config["cell"], RNNCell):
             raise ValueError(

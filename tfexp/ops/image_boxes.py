@@ -75,9 +75,7 @@ def extract_image_patches(
     return result
 
 
-def extract_patches(
-    images: Any, sizes: Any = None, strides: Any = None, rates: Any = None, padding: Any = None, name: str | None = None
-) -> Tensor:
+def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: Any, name: str | None = None) -> Tensor:
     """`extract_image_patches` with its arguments as named since 1.14. Source: `tf.image.extract_patches`."""
     return extract_image_patches(images, sizes, strides, rates, padding, name)
 

@@ -6,7 +6,7 @@ Source: `tf.lookup`, `tf.contrib.lookup`, TF 1.15.
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
@@ -20,9 +20,10 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import lookup_ops
 from tfexp.ops.lookup_initializers import TableInitializerBase
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
+from tfexp.ops.trackable import SavedState, Trackable
 
 
-class LookupInterface:
+class LookupInterface(Trackable):
     """What every table can do: be asked for keys (`lookup`) and for its `size`."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any):
@@ -65,6 +66,7 @@ class InitializableLookupTableBase(LookupInterface):
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.get_shape().merge_with(TensorShape([]))
         self._resource_handle = self._create_resource()
+        self._initializer = initializer
         self._init_op = initializer.initialize(self)
 
     def _create_resource(self) -> Tensor:
@@ -147,11 +149,14 @@ class HashTable(StaticHashTable):
 # --- tables whose entries come and go ----------------------------------------------------------------------------------
 
 
-class MutableHashTable(LookupInterface):
+class MutableHashTable(LookupInterface, SavedState):
     """Entries are inserted and removed by operations. Values have the shape of `default_value`, at most a vector.
 
-    With `checkpoint`, what it holds is saved and restored with the variables. Source: `tf.contrib.lookup.MutableHashTable`.
+    With `checkpoint`, what it holds is saved and restored with the variables; a `tf.train.Checkpoint` has the entries of the
+    tables among its parts in any case. Source: `tf.contrib.lookup.MutableHashTable`.
     """
+
+    _attribute: ClassVar = "table"
 
     def __init__(
         self,
@@ -187,6 +192,9 @@ class MutableHashTable(LookupInterface):
     @property
     def resource_handle(self) -> Tensor:
         return self._resource_handle
+
+    def saveable(self, key: str) -> SaveableObject:
+        return SaveableTable(self, key)
 
     def _key_shape(self) -> TensorShape:
         return TensorShape([])

@@ -14,9 +14,10 @@ from tfexp.graph.scopes import add_to_collection, device, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import lookup_ops
 from tfexp.ops.lookup_file import LINE_NUMBER, WHOLE_LINE
+from tfexp.ops.trackable import Trackable
 
 
-class TableInitializerBase:
+class TableInitializerBase(Trackable):
     """Keys and values of these types, to fill a table with."""
 
     # What tables of the same contents are shared by; "" for contents that are not known to be the same.

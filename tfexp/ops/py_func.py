@@ -248,7 +248,7 @@ class _Eager:
         ]
 
 
-def py_function(func: Any = None, inp: Any = None, Tout: Any = None, name: str | None = None) -> Any:
+def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
     """A node that calls `func` with eager tensors of the values of `inp`; ops that it uses run at once.
 
     It returns what converts to tensors of the types `Tout`, or None where that is empty. There is a gradient, by what the

@@ -104,7 +104,8 @@ PYTHON = {
     "feature_column.feature_column_lib": "tf.feature_column",
     "feature_column.feature_column_v2": (
         "tf.feature_column tfexp.stand_ins.feature_columns tfexp.stand_ins.feature_layers "
-        "tfexp.feature_column.states tfexp.feature_column.states:_StateManagerImpl=LayerStates "
+        "tfexp.feature_column.states "
+        "tfexp.feature_column.states:_StateManagerImpl=LayerStates,_StateManagerImplV2=NamedStates "
         + renamed("tf.compat.v2.feature_column", categorical_column_with_vocabulary_file_v2=_FROM_FILE)
         + _COLUMNS
     ),

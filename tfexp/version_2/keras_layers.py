@@ -3,10 +3,15 @@
 from typing import Any
 
 from tfexp.api.keras import layers
+from tfexp.feature_column.states import NamedStates
 
 
 class DenseFeatures(layers.DenseFeatures):
-    """`DenseFeatures` of a class of its own, as programs tell them apart by it."""
+    """`DenseFeatures` whose variables are named as those of all layers, so that several may have one name."""
+
+    def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any):
+        super().__init__(feature_columns, trainable, name, **kwargs)
+        self._states = NamedStates(self, self.trainable)
 
 
 class LSTMCell(layers.LSTMCell):

@@ -269,3 +269,23 @@ def test_layers_may_be_in_an_attribute_of_tensorflows_name(kind: Any) -> None:
     chain(tf.ones([2, 5]))
     assert [v.shape.as_list() for v in chain.weights] == [[5, 3], [3], [3, 4], [4]]
     assert [name for name, _ in chain._checkpoint_children()] == ["_layers"]
+
+
+@pytest.mark.parametrize("kind", [L.Layer, Model])
+def test_layers_may_be_appended_to_those_of_attributes(kind: Any) -> None:
+    class Chain(kind):  # type: ignore[misc]
+        def __init__(self) -> None:
+            super().__init__()
+            self.first = L.Dense(3)
+            self._layers.append(L.Dense(4))
+            self.last = L.Dense(2)
+
+        def call(self, inputs: Any) -> Any:
+            for layer in self._layers:
+                inputs = layer(inputs)
+            return inputs
+
+    chain = Chain()
+    assert chain(tf.ones([2, 5])).shape == [2, 2]
+    assert [v.shape.as_list() for v in chain.weights] == [[5, 3], [3], [3, 4], [4], [4, 2], [2]]
+    assert [name for name, _ in chain._checkpoint_children()] == ["first", "last"]

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from tfexp.contributed.arg_scope import add_arg_scope
-from tfexp.contributed.layer_scope import collected, finished, variable_getter
+from tfexp.contributed.layer_scope import collected, finished, keep, variable_getter
 from tfexp.contributed.layers import layout
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import add_to_collections, get_collection
@@ -61,10 +61,12 @@ class _Masked:
     """A layer whose kernel is masked once it is there."""
 
     kernel: Any
+    unmasked: Any
 
     def build(self, input_shape: Any) -> None:
         super().build(input_shape)  # type: ignore[misc]
-        self.kernel = apply_mask(self.kernel)
+        self.unmasked = self.kernel
+        self.kernel = apply_mask(self.unmasked)
 
 
 class _MaskedDense(_Masked, core.Dense):
@@ -95,8 +97,7 @@ def masked_fully_connected(
     """`tf.contrib.layers.fully_connected` with a mask over its weights. ValueError unless that many outputs can be."""
     if isinstance(num_outputs, bool) or not hasattr(num_outputs, "__index__"):
         raise ValueError(f"num_outputs type should be one of an integer, got {num_outputs}.")
-    getter = variable_getter(variables_collections)
-    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=getter) as opened:
+    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
         inputs = convert_to_tensor(inputs)
         layer = _MaskedDense(
             num_outputs,
@@ -112,7 +113,9 @@ def masked_fully_connected(
             _scope=opened,
             _reuse=reuse,
         )
-        outputs = finished(layer.apply(inputs), normalizer_fn, normalizer_params, activation_fn)
+        outputs = layer.apply(inputs)
+        keep(variables_collections, weights=layer.unmasked, biases=layer.bias)
+        outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
         return collected(outputs_collections, opened.name, outputs)
 
 
@@ -139,8 +142,7 @@ def masked_convolution(
     scope: Any = None,
 ) -> Any:
     """`tf.contrib.layers.conv2d` with a mask over its weights. ValueError for what is no batch of images."""
-    getter = variable_getter(variables_collections)
-    with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=getter) as opened:
+    with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=variable_getter()) as opened:
         inputs = convert_to_tensor(inputs)
         if inputs.get_shape().ndims != 4:
             raise ValueError(f"Convolution not supported for input with rank {inputs.get_shape().ndims}")
@@ -163,7 +165,9 @@ def masked_convolution(
             _scope=opened,
             _reuse=reuse,
         )
-        outputs = finished(layer.apply(inputs), normalizer_fn, normalizer_params, activation_fn)
+        outputs = layer.apply(inputs)
+        keep(variables_collections, weights=layer.unmasked, biases=layer.bias)
+        outputs = finished(outputs, normalizer_fn, normalizer_params, activation_fn)
         return collected(outputs_collections, opened.name, outputs)
 
 

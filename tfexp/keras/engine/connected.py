@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.keras.engine.gathered import Gathered
 from tfexp.keras.engine.node import Node, alone, masks_of
+from tfexp.ops.trackable import NoDependency
 
 
 class Connected(Gathered):
@@ -24,8 +25,16 @@ class Connected(Gathered):
 
     @property
     def _layers(self) -> list[Any]:
-        """The layers inside; a subclass may have an attribute of its own under that name, with layers that count, too."""
-        return vars(self).get("_layers", self._inner_layers)  # type: ignore[no-any-return]
+        """The layers inside. What programs append to them, and what they assign here, counts, too.
+
+        Checkpoints have what was assigned alone.
+        """
+        if "_layers" not in vars(self):
+            self._assign_attribute("_layers", NoDependency([]))
+        kept: list[Any] = vars(self)["_layers"]
+        if "_layers" in self._no_parts:
+            kept.extend(layer for layer in self._inner_layers if not any(layer is known for known in kept))
+        return kept
 
     @_layers.setter
     def _layers(self, value: Any) -> None:

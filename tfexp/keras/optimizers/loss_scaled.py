@@ -20,18 +20,18 @@ class LossScaleOptimizer(Optimizer):
     out where the loss scale says so. ValueError for what is no optimizer of Keras's, and for one that clips gradients.
     """
 
-    def __init__(self, optimizer: Any, loss_scale: Any):
-        if not isinstance(optimizer, Optimizer):
-            raise ValueError(f'"optimizer" must be an instance of tf.keras.optimizers.Optimizer, but got: {optimizer!r}')
+    def __init__(self, opt: Any, loss_scale: Any):
+        if not isinstance(opt, Optimizer):
+            raise ValueError(f'"opt" must be an instance of tf.keras.optimizers.Optimizer, but got: {opt!r}')
         for option in ("clipnorm", "clipvalue"):
-            if hasattr(optimizer, option):
+            if hasattr(opt, option):
                 raise ValueError(
-                    f"LossScaleOptimizer does not support wrapping optimizers with a {option}. Optimizer {optimizer} has "
-                    f"{option} {getattr(optimizer, option)}"
+                    f"LossScaleOptimizer does not support wrapping optimizers with a {option}. Optimizer {opt} has "
+                    f"{option} {getattr(opt, option)}"
                 )
-        super().__init__(optimizer._name)
-        self._hyper = optimizer._hyper  # `lr` and the like are the other one's
-        self._optimizer = optimizer
+        super().__init__(opt._name)
+        self._hyper = opt._hyper  # `lr` and the like are the other one's
+        self._optimizer = opt
         self._loss_scale = as_loss_scale(loss_scale)
         for variable in self._loss_scale.weights:
             backend.track_variable(variable)

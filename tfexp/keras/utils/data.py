@@ -236,8 +236,8 @@ class GeneratorEnqueuer(SequenceEnqueuer):
     Processes each have a copy of the generator, with NumPy's random numbers beginning at `random_seed` plus their number.
     """
 
-    def __init__(self, generator: Any, use_multiprocessing: bool = False, random_seed: int | None = None):
-        super().__init__(generator, use_multiprocessing)
+    def __init__(self, sequence: Any, use_multiprocessing: bool = False, random_seed: int | None = None):
+        super().__init__(sequence, use_multiprocessing)
         self.random_seed = random_seed
 
     def _hand_out(self) -> None:
