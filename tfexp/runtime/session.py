@@ -192,9 +192,10 @@ class BaseSession:
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         self._check_runnable()
-        if any(isinstance(feed, (tuple, list)) or is_composite(feed) for feed in feed_list or ()):
-            return self._callable_with_parts(fetches, tuple(feed_list), accept_options)
-        tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feed_list or ()]
+        feeds = tuple(feed_list or ())
+        if any(isinstance(feed, (tuple, list)) or is_composite(feed) for feed in feeds):
+            return self._callable_with_parts(fetches, feeds, accept_options)
+        tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feeds]
         invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
         mutations = self._mutations
 
