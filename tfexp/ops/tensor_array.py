@@ -308,8 +308,8 @@ class _Unused(TensorArray):
     def __del__(self) -> None:
         write: Operation = object.__getattribute__(self, "_flow").op
         _log.error(
-            "Object was never used (type TensorArray): what %r gave, which was made at %s. A write is only in the array that "
-            "it gives; call that one's mark_used() method if nothing is to be done with it.",
+            "Object was never used (type TensorArray): what %r gave, which was made at %s. A write is only in the array "
+            "that it gives; call that one's mark_used() method if nothing is to be done with it.",
             write.name,
             write.origin,
         )
