@@ -278,6 +278,7 @@ EXEMPT: dict[str, str] = {
         (
             "Multinomial",
             "RandomGamma",
+            "RandomPoisson",
             "RandomPoissonV2",
             "RandomShuffle",
             "RandomStandardNormal",

@@ -19,6 +19,7 @@ def same(x):
 CASES = [
     OpCase("Identity", [(2, 3)], same, dtypes=ANY),
     OpCase("IdentityN", [[(2, 3), (5,)]], lambda xs: xs, static_shape=[(2, 3), (5,)]),
+    OpCase("Snapshot", [(2, 3)], same, dtypes=ANY, gradient=(), refuses=LookupError),
     OpCase("StopGradient", [(2, 3)], same, dtypes=ANY, gradient=()),
     OpCase("PlaceholderWithDefault", [(2, 3)], same, attrs={"shape": [None, 3]}, static_shape=[(None, 3)]),
     OpCase(

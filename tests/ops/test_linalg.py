@@ -401,7 +401,37 @@ SYSTEMS = [
             Error([-np.eye(3, dtype=np.float32)], InvalidArgumentError, "Cholesky decomposition was not successful"),
         ],
     ),
+    OpCase(
+        "CholeskyGrad",
+        [Like(near_identity(7, 3, 3)), (7, 3, 3)],
+        lambda lower, grad: cholesky_gradient_by_differences(lower, grad),
+        gradient=(),
+        refuses=LookupError,
+        dtypes=["float64"],
+        tolerance=1e-6,
+        errors=[
+            Error([(2, 3), (2, 3)], ValueError, "Dimensions must be equal, but are 2 and 3"),
+            Error([(3, 3), (2, 2)], InvalidArgumentError, "Inputs (L and grad) must have the same shape."),
+        ],
+    ),
 ]
+
+
+def cholesky_gradient_by_differences(lower, grad, step=1e-6):
+    """What each entry of a symmetric matrix, of which `lower` is the factor, changes in the sum of grad * factor."""
+    lower, grad = np.tril(lower), np.tril(grad)
+    matrix = lower @ np.swapaxes(lower, -1, -2)
+    signs = np.sign(np.diagonal(lower, axis1=-2, axis2=-1))[
+        ..., None, :
+    ]  # the factor that Cholesky finds has a positive diagonal
+    result = np.empty_like(matrix)
+    for i, j in np.ndindex(3, 3):
+        change = np.zeros((3, 3))
+        change[i, j] += step / 2
+        change[j, i] += step / 2
+        ends = [np.sum(grad * signs * np.linalg.cholesky(matrix + side * change), (-2, -1)) for side in (1, -1)]
+        result[..., i, j] = (ends[0] - ends[1]) / (2 * step)
+    return result
 
 
 def cholesky_by_hand(a):

@@ -213,3 +213,12 @@ def test_normal_numbers_within_bounds_of_each_batch() -> None:
     # Beyond four deviations, a tail: its mean is 1 + 2 * density(4) / (1 - distribution(4)).
     assert high.min() >= 9 and abs(high.mean() - 9.4509) < 0.05
     assert far.min() >= -31 and far.max() <= -29 and abs(far.mean() + 29.125) < 0.05
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_first_version_of_poisson_draws_the_same_numbers(dtype: str) -> None:
+    inputs = [np.int32([5]), np.array([2.0, 30.0], dtype)]
+    attrs = {"seed": 5, "seed2": 6, "dtype": tf.as_dtype(dtype)}
+    first, second = (compute(op, NodeInSession(), inputs, **attrs) for op in ("RandomPoisson", "RandomPoissonV2"))
+    assert first.dtype == dtype
+    np.testing.assert_array_equal(first, second)

@@ -253,3 +253,29 @@ def test_a_function_takes_an_array_from_where_ops_run_at_once():
         total = tf.function(lambda: array.read(0) + array.read(0) + tf.reduce_sum(array.write(1, 5.0).stack()))
         assert total().numpy() == 8
         assert array.read(1).numpy() == 2
+
+
+def test_the_log_tells_of_a_write_that_nobody_uses(caplog):
+    with tf.Graph().as_default():
+        array = tf.TensorArray(tf.float32, 3)
+        for lost in (
+            lambda: array.write(0, 1.0),
+            lambda: array.unstack([1.0, 2.0, 3.0]),
+            lambda: array.split([1.0], [1, 0, 0]),
+        ):
+            caplog.clear()
+            lost()
+            (record,) = caplog.records
+            assert record.levelname == "ERROR"
+            assert "Object was never used (type TensorArray)" in record.message
+            assert "test_tensor_array.py:" in record.message
+        caplog.clear()
+        array.write(0, 1.0).mark_used()
+        array.write(0, 1.0).write(1, 2.0).stack()
+        tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a.write(i, 1.0)), [0, array])
+        written = array.write(0, 1.0)
+        assert isinstance(written, tf.TensorArray)
+        assert written.dtype is tf.float32
+        assert type(written) is tf.TensorArray
+        tf.function(lambda: [array.write(0, 1.0), tf.constant(1.0)][1])()
+    assert not caplog.records

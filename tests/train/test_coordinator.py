@@ -157,3 +157,10 @@ def test_a_looper_of_one_s_own() -> None:
         tf.train.LooperThread(None, None)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="require that you also pass 'target'"):
         tf.train.LooperThread(coord, None, args=(1,))
+
+
+def test_a_coordinator_that_has_joined_can_be_asked_to_stop() -> None:
+    coordinator = tf.train.Coordinator()
+    coordinator.join([])
+    coordinator.request_stop()
+    assert coordinator.should_stop()

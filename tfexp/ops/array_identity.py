@@ -168,6 +168,17 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     return result
 
 
+# What TensorFlow's graph optimizer leaves of arithmetic that does nothing: graphs that it wrote have it.
+snapshot_op = define_op("Snapshot(input: T) -> (output: T) {T: type}")
+snapshot_op.shape(same_shape)
+snapshot_op.bind(_pass_through)
+
+
+@snapshot_op.kernel("CPU", "XLA", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
 guarantee_const_op = define_op("GuaranteeConst(input: T) -> (output: T) {T: type} #stateful")
 guarantee_const_op.shape(same_shape)
 

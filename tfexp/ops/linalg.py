@@ -239,6 +239,29 @@ def _(ctx: Any, input: np.ndarray) -> np.ndarray:
         ) from None
 
 
+cholesky_grad_op = define_op("CholeskyGrad(l: T, grad: T) -> (output: T) {T: type in [half,float,double]}")
+
+
+@cholesky_grad_op.shape
+def _(l: InputShape, grad: InputShape) -> TensorShape:  # noqa: E741 (TensorFlow's name)
+    return square_matrices(l)
+
+
+@cholesky_grad_op.kernel("CPU")
+def _(ctx: Any, l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741 (TensorFlow's name)
+    """The gradient of Cholesky's input, which `linalg_gradients` derives, in one op: of lower triangles `l` and `grad`."""
+    _check_square(l)
+    if l.shape != grad.shape:
+        raise InvalidArgumentError(None, None, "Inputs (L and grad) must have the same shape.")
+    wide = np.promote_types(l.dtype, np.float32)
+    lower = np.tril(l).astype(wide)
+    middle = np.swapaxes(lower, -1, -2) @ np.tril(grad)
+    middle = (np.tril(middle) + np.tril(middle, -1)) / 2
+    inverse = np.linalg.inv(lower)
+    product = np.swapaxes(inverse, -1, -2) @ middle @ inverse
+    return ((product + np.swapaxes(product, -1, -2)) / 2).astype(l.dtype)
+
+
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangle L with L adjoint(L) = input, of positive definite matrices. `tf.cholesky`."""
     return cholesky_op(input, name=name)

@@ -47,13 +47,20 @@ random_poisson_op = define_op(
     "R: type in [half,float,double,int32,int64] = double; dtype: type in [half,float,double,int32,int64] = int64} "
     "#stateful"
 )
+# The first version, whose rates are of the output's type.
+random_poisson_of_rate_type_op = define_op(
+    "RandomPoisson(shape: S, rate: dtype) -> (output: dtype) {seed: int = 0; seed2: int = 0; S: type in [int32,int64]; "
+    "dtype: type in [half,float,double]} #stateful"
+)
 
 
+@random_poisson_of_rate_type_op.shape
 @random_poisson_op.shape
 def _(shape: InputShape, rate: InputShape) -> TensorShape:
     return described_shape(shape).concatenate(rate)
 
 
+@random_poisson_of_rate_type_op.kernel("CPU")
 @random_poisson_op.kernel("CPU")
 def _(ctx: KernelContext, shape: Array, rate: Array, *, seed: int, seed2: int, dtype: DType) -> Array:
     dims, samples = checked_shape(shape)

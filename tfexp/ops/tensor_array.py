@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -13,7 +14,14 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
+from tfexp.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec, TypeSpec
@@ -34,6 +42,8 @@ from tfexp.ops.tensor_array_ops import (
     tensor_array_write_op,
     wrong_type,
 )
+
+_log = logging.getLogger("tensorflow")
 
 
 class Known:
@@ -147,6 +157,16 @@ class TensorArray:
         other._known, other._handle, other._flow = self._known, self._handle, flow
         return other
 
+    def _written(self, flow: Tensor) -> TensorArray:
+        """This array after a write. In graphs the log says when nobody ever looks at it, for then the write does nothing."""
+        after = self._with_flow(flow)
+        if type(after) is TensorArray and not get_default_graph().building_function:
+            after.__class__ = _Unused
+        return after
+
+    def mark_used(self) -> None:
+        """Say that the result of a write is not needed, so that the log does not tell. Source: TF 1.15."""
+
     def _learn_shape(self, element: TensorShape) -> None:
         known = self._known
         if not known.element_shape.is_compatible_with(element):
@@ -204,7 +224,7 @@ class TensorArray:
             tensor = self._checked(value)
             self._learn_shape(tensor.get_shape())
             with self._where_written(tensor):
-                return self._with_flow(tensor_array_write_op(self._handle, index, tensor, self._flow, name=name))
+                return self._written(tensor_array_write_op(self._handle, index, tensor, self._flow, name=name))
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new first dimension."""
@@ -248,7 +268,7 @@ class TensorArray:
             tensor = self._checked(value)
             self._learn_shape(tensor.get_shape()[1:])
             with self._where_written(tensor):
-                return self._with_flow(tensor_array_scatter_op(self._handle, indices, tensor, self._flow, name=name))
+                return self._written(tensor_array_scatter_op(self._handle, indices, tensor, self._flow, name=name))
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """This array with consecutive pieces of `value`, of these `lengths`, for elements."""
@@ -259,7 +279,7 @@ class TensorArray:
                 known = static_value(lengths)
                 if tensor.get_shape().rank and known is not None and known.size and known.max() == known.min():
                     self._learn_shape(TensorShape([int(known.flat[0])]).concatenate(tensor.get_shape()[1:]))
-                return self._with_flow(tensor_array_split_op(self._handle, tensor, lengths, self._flow, name=name))
+                return self._written(tensor_array_split_op(self._handle, tensor, lengths, self._flow, name=name))
 
     def size(self, name: str | None = None) -> Tensor:
         """The number of elements."""
@@ -276,6 +296,23 @@ class TensorArray:
     @property
     def _type_spec(self) -> TensorArraySpec:
         return TensorArraySpec(self.element_shape, self.dtype, self.dynamic_size, self._known.infer_shape)
+
+
+class _Unused(TensorArray):
+    """What a write gave, until something looks at it."""
+
+    def __getattribute__(self, name: str) -> Any:
+        self.__class__ = TensorArray  # type: ignore[assignment]
+        return getattr(self, name)
+
+    def __del__(self) -> None:
+        write: Operation = object.__getattribute__(self, "_flow").op
+        _log.error(
+            "Object was never used (type TensorArray): what %r gave, which was made at %s. A write is only in the array "
+            "that it gives; call that one's mark_used() method if nothing is to be done with it.",
+            write.name,
+            write.origin,
+        )
 
 
 class TensorArraySpec(TypeSpec):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.ir import Draft, Node, Value
+from tfexp.plan.ir import Draft, Node, Value, ref_flags
 
 # Nodes that only stand for a value from outside: a client's, or another task's.
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "_Recv", "_HostRecv"})
@@ -34,12 +34,27 @@ def prune(
     for op, node in nodes.items():
         node.inputs = [fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in op._inputs]
         node.controls = [nodes[c] for c in op._control_inputs if c in nodes]
+    if any(tensor.dtype._is_ref_dtype for tensor in feeds):
+        _check_refs(nodes, fed)
     return Draft(
         nodes=sorted(nodes.values(), key=lambda n: n.serial),
         feeds=list(fed.values()),
         fetches=[fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in fetches],
         targets=[nodes[op] for op in targets],
     )
+
+
+def _check_refs(nodes: Mapping[Operation, Node], fed: Collection[Tensor]) -> None:
+    """InvalidArgumentError where a node would change a variable that is fed: there is but a value."""
+    for op, node in nodes.items():
+        for number, (tensor, is_ref) in enumerate(zip(op._inputs, ref_flags(node), strict=True)):
+            if is_ref and tensor in fed and tensor.dtype._is_ref_dtype:
+                raise InvalidArgumentError(
+                    op.node_def,
+                    op,
+                    f"Input {number} of node {op.name} was passed {tensor.dtype.base_dtype.name} from {tensor.name}, "
+                    f"which is fed, incompatible with expected {tensor.dtype.name}.",
+                )
 
 
 def _constant(op: Operation) -> np.ndarray | None:

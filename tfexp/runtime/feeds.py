@@ -54,7 +54,10 @@ class FeedSpec:
         if self.is_string:
             return True
         try:
-            return bool(self.numpy_dtype.type(value) == value)
+            with np.errstate(over="ignore"):
+                number = self.numpy_dtype.type(value)
+            # As doubles, for NumPy's own numbers are compared with what `value` is rounded to.
+            return bool(number.item() == float(value) if isinstance(number, np.inexact) else number == value)
         except OverflowError:
             return False
 
@@ -95,12 +98,13 @@ def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> list[tuple[Tens
 
 def _flatten(graph: Graph, key: Any, value: Any, pairs: list[tuple[Tensor, Any]]) -> None:
     if isinstance(key, (tuple, list)):
-        if len(key) != len(value):
+        values = value if isinstance(value, (tuple, list)) else [value]
+        if len(key) != len(values):
             raise ValueError(
-                f"Could not flatten dictionary. Key had {len(key)} elements, but value had {len(value)} elements. "
+                f"Could not flatten dictionary. Key had {len(key)} elements, but value had {len(values)} elements. "
                 f"Key: {key}, value: {value}."
             )
-        for part, part_value in zip(key, value, strict=True):
+        for part, part_value in zip(key, values, strict=True):
             _flatten(graph, part, part_value, pairs)
         return
     parts = composite_feeds(key, value)

@@ -22,46 +22,62 @@ Fetcher = Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]
 # fed key, fed value -> (tensor, value) pairs
 Feeder = Callable[[Any, Any], list[tuple[Any, Any]]]
 
-_COMPOSITES: list[tuple[type, Fetcher, Feeder | None]] = []
+# fed key -> its tensors
+Parts = Callable[[Any], list[Any]]
+
+_COMPOSITES: list[tuple[type, Fetcher, Feeder | None, Parts | None]] = []
 
 
 def register_session_run_conversion_functions(
     tensor_type: type,
     fetch_function: Fetcher,
     feed_function: Feeder | None = None,
-    feed_function_for_partial_run: Callable[[Any], list[Any]] | None = None,
+    feed_function_for_partial_run: Parts | None = None,
 ) -> None:
     """Let objects of a type be fetched and (with `feed_function`) fed as several tensors. ValueError for a known type.
 
-    What is fed in a partial run (`feed_function_for_partial_run`) is what `feed_function` says. Source:
+    `feed_function_for_partial_run` says which tensors those are before there is a value. Source:
     `tensorflow.python.client.session`, TF 1.15.
     """
-    for known, _, _ in _COMPOSITES:
+    for known, *_ in _COMPOSITES:
         if issubclass(tensor_type, known):
             raise ValueError(f"{tensor_type} has already been registered so ignore it.")
-    _COMPOSITES.insert(0, (tensor_type, fetch_function, feed_function))
+    _COMPOSITES.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
 
 
 def composite_feeds(key: Any, value: Any) -> list[tuple[Any, Any]] | None:
     """The (tensor, value) pairs that feeding `value` for the composite `key` means; None when it is none."""
-    for kind, _, feed in _COMPOSITES:
+    for kind, _, feed, _ in _COMPOSITES:
         if isinstance(key, kind):
             return None if feed is None else list(feed(key, value))
     return None
 
 
+def parts_to_feed(key: Any) -> list[Any]:
+    """The tensors that are fed for `key`: those of a composite, else `key` itself."""
+    for kind, _, _, parts in _COMPOSITES:
+        if isinstance(key, kind) and parts is not None:
+            return list(parts(key))
+    return [key]
+
+
+def is_composite(key: Any) -> bool:
+    """Whether several tensors may be fed or fetched for `key`."""
+    return any(isinstance(key, kind) for kind, *_ in _COMPOSITES)
+
+
 def _fetch_slices(slices: IndexedSlices) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    parts: list[Any] = [slices.values, slices.indices]
     if slices.dense_shape is None:
-        return parts, lambda values: IndexedSlicesValue(values[0], values[1], None)
-    return [*parts, slices.dense_shape], lambda values: IndexedSlicesValue(*values)
+        return _parts_of_slices(slices), lambda values: IndexedSlicesValue(values[0], values[1], None)
+    return _parts_of_slices(slices), lambda values: IndexedSlicesValue(*values)
 
 
 def _feed_slices(slices: IndexedSlices, value: Any) -> list[tuple[Any, Any]]:
-    parts = [slices.values, slices.indices]
-    if slices.dense_shape is not None:
-        parts.append(slices.dense_shape)
-    return list(zip(parts, value, strict=False))
+    return list(zip(_parts_of_slices(slices), value, strict=False))
+
+
+def _parts_of_slices(slices: IndexedSlices) -> list[Any]:
+    return [part for part in (slices.values, slices.indices, slices.dense_shape) if part is not None]
 
 
 def _fetch_composite(composite: Composite) -> tuple[list[Any], Callable[[list[Any]], Any]]:
@@ -69,11 +85,16 @@ def _fetch_composite(composite: Composite) -> tuple[list[Any], Callable[[list[An
 
 
 def _feed_composite(composite: Composite, value: Any) -> list[tuple[Any, Any]]:
-    return list(zip(composite.parts, composite.fed(value), strict=True))
+    # The shape of a sparse tensor may be a constant, which need not be fed.
+    return list(zip(composite.parts, composite.fed(value), strict=False))
 
 
-register_session_run_conversion_functions(IndexedSlices, _fetch_slices, _feed_slices)
-register_session_run_conversion_functions(Composite, _fetch_composite, _feed_composite)
+def _parts_of_composite(composite: Composite) -> list[Any]:
+    return list(composite.parts)
+
+
+register_session_run_conversion_functions(IndexedSlices, _fetch_slices, _feed_slices, _parts_of_slices)
+register_session_run_conversion_functions(Composite, _fetch_composite, _feed_composite, _parts_of_composite)
 
 
 class FetchMapper:
@@ -98,7 +119,7 @@ class FetchMapper:
             names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
             parts = [self._mapper(getattr(fetch, name)) for name in names]
             return lambda values: type(fetch)(*[part(values) for part in parts])
-        for kind, fetcher, _ in _COMPOSITES:
+        for kind, fetcher, *_ in _COMPOSITES:
             if isinstance(fetch, kind):
                 tensors, combine = fetcher(fetch)
                 numbers = [self._add(tensor, fetch) for tensor in tensors]

@@ -22,7 +22,7 @@ from tfexp.runtime import (
 )
 from tfexp.runtime.backend import PartialRun, find_backend
 from tfexp.runtime.feeds import FeedSpec, flatten_feeds
-from tfexp.runtime.fetches import FetchMapper
+from tfexp.runtime.fetches import FetchMapper, is_composite, parts_to_feed
 from tfexp.runtime.invocation import Invocation
 
 
@@ -105,10 +105,12 @@ class BaseSession:
             self._backend.close()
 
     def __del__(self) -> None:
-        # Garbage collection must not fail because __init__ did.
+        # Garbage collection must not fail because __init__ did, nor because modules are gone at the interpreter's end.
         if not getattr(self, "_closed", True):
-            with contextlib.suppress(Exception):
+            try:
                 self.close()
+            except Exception:
+                pass
 
     def as_default(self) -> Any:
         """`with sess.as_default():` makes this the default session; the block does not close it."""
@@ -190,21 +192,30 @@ class BaseSession:
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         self._check_runnable()
-        tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feed_list or ()]
+        feeds = tuple(feed_list or ())
+        if any(isinstance(feed, (tuple, list)) or is_composite(feed) for feed in feeds):
+            return self._callable_with_parts(fetches, feeds, accept_options)
+        tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feeds]
         invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
         mutations = self._mutations
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             nonlocal invocation, mutations
-            if not accept_options and (options is not None or run_metadata is not None):
-                raise TypeError("make_callable was not asked for a callable that accepts options")
+            _check_arguments(values, tensors, accept_options or (options is None and run_metadata is None))
             self._check_runnable()
             if mutations != self._mutations:
                 invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
                 mutations = self._mutations
-            if len(values) != len(tensors):
-                raise TypeError(f"The callable takes {len(tensors)} values, one for each of feed_list, got {len(values)}")
             return invocation.run(values, options, run_metadata)
+
+        return call
+
+    def _callable_with_parts(self, fetches: Any, feeds: Sequence[Any], accept_options: bool) -> Callable[..., Any]:
+        """As `make_callable`, for feeds some of which are several tensors: which of them a value says."""
+
+        def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            _check_arguments(values, feeds, accept_options or (options is None and run_metadata is None))
+            return self.run(fetches, dict(zip(feeds, values, strict=True)), options, run_metadata)
 
         return call
 
@@ -218,7 +229,7 @@ class BaseSession:
         if not elements:
             raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
         fed: list[Tensor] = []
-        for feed in feeds or ():
+        for feed in [part for given in feeds or () for part in parts_to_feed(given)]:
             try:
                 tensor = self._graph.as_graph_element(feed, allow_operation=False)
             except (TypeError, ValueError, KeyError) as error:
@@ -255,6 +266,14 @@ class BaseSession:
 # Leaves whose equality is identity or that of names, and the kinds of fetches that are looked up without taking them apart.
 _LEAVES = (Tensor, Operation, str)
 _REMEMBERED = (*_LEAVES, list)
+
+
+def _check_arguments(values: Sequence[Any], feeds: Sequence[Any], takes_options: bool) -> None:
+    """TypeError unless a callable of `make_callable` may be called so."""
+    if not takes_options:
+        raise TypeError("make_callable was not asked for a callable that accepts options")
+    if len(values) != len(feeds):
+        raise TypeError(f"The callable takes {len(feeds)} values, one for each of feed_list, got {len(values)}")
 
 
 def _plain_key(fetches: Any) -> Any:

@@ -47,10 +47,8 @@ class Coordinator:
         if error is not None and isinstance(error, self._clean):
             error = None
         with self._lock:
-            if self._joined:
-                if error is not None:
-                    raise error
-                return
+            if self._joined and error is not None:
+                raise error
             if not self._stop.is_set():
                 if error is not None and self._failure is None:
                     log.info("Error reported to Coordinator: %s, %s", type(error), error)

@@ -1,0 +1,91 @@
+"""What may be fed and how: numbers that fit, composites, nested keys, variables."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.stand_ins.modules import stand_for
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as session:
+        yield session
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number"),
+    [("float16", 70000), ("float16", 2049), ("float32", 2**24 + 1), ("float32", 2**130), ("complex64", 2**24 + 1)],
+)
+def test_an_integer_that_a_float_does_not_hold_is_refused(session, dtype, number):
+    x = tf.placeholder(dtype)
+    with pytest.raises(TypeError, match=f"Type of feed value {number} .* is not compatible with Tensor type"):
+        session.run(x, {x: number})
+
+
+@pytest.mark.parametrize(
+    ("dtype", "number"), [("float16", 2048), ("float32", 2**25), ("float64", 2**53 + 1), ("bfloat16", 257), ("bool", 1)]
+)
+def test_an_integer_that_fits_is_fed(session, dtype, number):
+    x = tf.placeholder(dtype)
+    assert session.run(x, {x: number}) == np.asarray(number, tf.as_dtype(dtype).as_numpy_dtype)
+
+
+def test_a_variable_that_is_fed_is_read_but_not_changed(session):
+    v = tf.Variable([1.0, 2.0], use_resource=False)
+    session.run(v.initializer)
+    assert session.run(v + 1.0, {v: [3.0, 4.0]}).tolist() == [4.0, 5.0]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Input 0 of node AssignAdd .* expected float32_ref"):
+        session.run(v.assign_add([1.0, 1.0]), {v: [3.0, 4.0]})
+    assert session.run(v).tolist() == [1.0, 2.0]
+
+
+def test_the_constant_shape_of_a_sparse_tensor_need_not_be_fed(session):
+    x = tf.sparse_placeholder(tf.float32, [2, 3])
+    indices, values, _ = session.run(x, {x: ([[0, 1]], [5.0])})
+    assert (indices.tolist(), values.tolist()) == ([[0, 1]], [5.0])
+    with pytest.raises(ValueError, match="Cannot feed value of shape"):
+        session.run(x, {x: [1.0, 2.0]})
+
+
+def test_a_callable_takes_composites(session):
+    x, y = tf.sparse_placeholder(tf.float32), tf.placeholder(tf.float32)
+    call = session.make_callable(tf.sparse.to_dense(x) * y, [x, y])
+    assert call(tf.SparseTensorValue([[0, 1]], [5.0], [1, 2]), 3.0).tolist() == [[0.0, 15.0]]
+    with pytest.raises(TypeError, match="takes 2 values"):
+        call(3.0)
+
+
+def test_a_partial_run_takes_composites(session):
+    x, slices = tf.sparse_placeholder(tf.float32), tf.IndexedSlices(tf.placeholder(tf.float32), tf.placeholder(tf.int64))
+    sums = [tf.sparse.reduce_sum(x), tf.reduce_sum(slices.values) + tf.cast(slices.indices[0], tf.float32)]
+    handle = session.partial_run_setup(sums, [x, slices])
+    assert session.partial_run(handle, sums[0], {x: ([[0, 1]], [5.0], [1, 2])}) == 5.0
+    assert session.partial_run(handle, sums[1], {slices: ([[2.0, 3.0]], [7])}) == 12.0
+
+
+def test_a_partial_run_takes_types_of_ones_own(session):
+    class Shifted:
+        def __init__(self, value):
+            self.value = value
+
+    stand_for("tensorflow.python.client.session").register_session_run_conversion_functions(
+        Shifted,
+        lambda shifted: ([shifted.value], lambda values: values[0] - 1.0),
+        lambda shifted, value: [(shifted.value, value + 1.0)],
+        lambda shifted: [shifted.value],
+    )
+    x = Shifted(tf.placeholder(tf.float32))
+    y = Shifted(x.value * 2.0)
+    handle = session.partial_run_setup([y], [x])
+    assert session.partial_run(handle, y, {x: 3.0}) == 7.0
+
+
+def test_nested_keys_take_values_nested_alike(session):
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    assert session.run(x - y, {(x, (y,)): (5.0, (3.0,))}) == 2.0
+    for value in (3.0, (3.0,)):
+        with pytest.raises(ValueError, match="Key had 2 elements, but value had 1 elements"):
+            session.run(x - y, {(x, y): value})
