@@ -342,3 +342,22 @@ def test_slices_know_what_takes_their_values() -> None:
 def test_conversions_are_registered_for_types_alone() -> None:
     with pytest.raises(TypeError, match="must be a type or a tuple of types"):
         tf.register_tensor_conversion_function(3, lambda value, **_: tf.constant(value))  # type: ignore[arg-type]
+
+
+def test_each_thread_has_a_default_graph_of_its_own():
+    graph = tf.get_default_graph()
+    found = []
+
+    def work():
+        found.append(tf.get_default_graph())
+        assert tf.get_default_graph() is found[-1]
+        tf.reset_default_graph()
+        found.append(tf.get_default_graph())
+
+    with tf.Graph().as_default() as inner:
+        for _ in range(2):
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join()
+    assert len({graph, inner, *found}) == 6
+    assert tf.get_default_graph() is graph

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -12,23 +13,27 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
-_global_default: Graph | None = None
+
+class _OfThread(threading.local):
+    """What a thread builds outside of all blocks: each has a graph of its own, made when it is asked for."""
+
+    graph: Graph | None = None
+
+
+_of_thread = _OfThread()
+_of_process: Graph | None = None  # where ops run at once: once eager execution is on, it is so in all threads
 
 
 def get_default_graph() -> Graph:
-    """The innermost `Graph.as_default()` of this thread, or the process's own default graph."""
-    global _global_default
-    current: Graph | None = defaults.graph_stack.current
-    if current is not None:
-        return current
-    if _global_default is None:
-        _global_default = Graph()
-    return _global_default
+    """The innermost `Graph.as_default()` of this thread, or the thread's own default graph."""
+    current: Graph | None = defaults.graph_stack.current or global_default_graph()
+    if current is None:
+        current = _of_thread.graph = Graph()
+    return current
 
 
 def reset_default_graph() -> None:
     """Start over with an empty default graph. AssertionError inside a graph context or an open InteractiveSession."""
-    global _global_default
     if not defaults.graph_stack.is_empty:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
@@ -38,28 +43,28 @@ def reset_default_graph() -> None:
         raise RuntimeError("tf.reset_default_graph() is not supported when eager execution is enabled: there is no graph.")
     if defaults.session_stack.holds_pushed:
         raise AssertionError("tf.reset_default_graph() was called while a tf.InteractiveSession is open: close() it first.")
-    _global_default = None
+    _of_thread.graph = None
 
 
 def global_default_graph() -> Graph | None:
-    """The process's own default graph, None as long as nobody has asked for it."""
-    return _global_default
+    """The default graph outside of all blocks, None as long as nobody has asked for it."""
+    return _of_process or _of_thread.graph
 
 
 def set_global_default_graph(graph: Graph) -> None:
-    """Make it the process's own default graph (eager execution does that)."""
-    global _global_default
-    _global_default = graph
+    """Make it the default graph of all threads (eager execution does that)."""
+    global _of_process
+    _of_process = graph
 
 
 def executing_eagerly() -> bool:
     """Whether ops run at once here: eager execution is on, and no graph is being built. Source: `tf.executing_eagerly`."""
-    current: Graph | None = defaults.graph_stack.current or _global_default
+    current: Graph | None = defaults.graph_stack.current or global_default_graph()
     return current is not None and current.is_eager
 
 
 def has_default_graph() -> bool:
-    return _global_default is not None or not defaults.graph_stack.is_empty
+    return global_default_graph() is not None or not defaults.graph_stack.is_empty
 
 
 def elements_of(values: Iterable[Any]) -> Iterator[Any]:
