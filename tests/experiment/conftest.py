@@ -32,7 +32,8 @@ def pictures() -> None:
 def tasks_are_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """`cluster.hosting=process` without the processes, whose starts take most of a short run's time.
 
-    The tasks' servers, sessions and messages are those of any cluster.
+    The tasks' servers, sessions and messages are those of any cluster. For runs that end well: when a task fails, the
+    others' processes are killed, but threads may wait for its server.
     """
     for module in (process_host, static_host):
         monkeypatch.setattr(module, "ProcessHosting", lambda logs, targets=None: ThreadHosting(targets))

@@ -307,7 +307,6 @@ def test_a_run_goes_on_when_the_file_is_repaired(cli: Callable, digits: Path, tm
     assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
 
 
-@pytest.mark.usefixtures("tasks_are_threads")
 def test_a_task_names_the_damage_too(cli: Callable, digits: Path) -> None:
     flip(digits / SECOND)
     ended = cli(*SOFTMAX, "input=tfrecord", "input.files=[digits]", "cluster=2workers", "cluster.hosting=process")
