@@ -5,7 +5,7 @@ Source: `tf.contrib.opt.{AGNOptimizer,AGNCustomGetter}`, TF 1.15.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from tfexp.contributed.opt.centre import CentredGetter, StartHook, step_and_meet
@@ -22,8 +22,6 @@ from tfexp.ops.variable_scope import get_variable
 from tfexp.train.optimizer import Optimizer
 from tfexp.train.session_hooks import SessionRunHook
 
-_SUM = "grad_variable"
-
 
 class AGNCustomGetter(CentredGetter):
     """The `custom_getter` of a worker's model: the centre's variables, and sums of gradients beside the worker's own.
@@ -31,16 +29,11 @@ class AGNCustomGetter(CentredGetter):
     The worker's own are local to it, on `worker_device`, as are the sums, `grad_variable/<name>`.
     """
 
-    def __init__(self, worker_device: Any):
-        super().__init__(worker_device)
-        self._sums: dict[str, Any] = {}
-
-    def _beside(self, own: Any, make: Callable[[str], Any]) -> None:
-        self._sums[own.name] = make(f"{_SUM}/")
+    _beside = "grad_variable"
 
     def sum(self, variable: Any) -> Any:
         """The variable's sum of gradients."""
-        return self._of(self._sums, variable)
+        return self._of(self._besides, variable)
 
 
 class AGNOptimizer(OptimizerWrapper):

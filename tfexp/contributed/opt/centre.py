@@ -28,9 +28,13 @@ class CentredGetter:
     function puts variables.
     """
 
+    _beside = ""
+    """The prefix of what else the worker has beside each variable, nothing if empty."""
+
     def __init__(self, worker_device: Any):
         self._worker_device = worker_device
         self._centres: dict[str, Any] = {}
+        self._besides: dict[str, Any] = {}
 
     def __call__(
         self,
@@ -55,11 +59,9 @@ class CentredGetter:
         if own.name not in self._centres:
             everyones = [GraphKeys.GLOBAL_VARIABLES]
             self._centres[own.name] = getter(f"{CENTRE}/{name}", *args, trainable=False, collections=everyones, **kwargs)
-            self._beside(own, mine)
+            if self._beside:
+                self._besides[own.name] = mine(f"{self._beside}/")
         return own
-
-    def _beside(self, own: Any, make: Callable[[str], Any]) -> None:
-        """Make what else the worker has beside its variable: `make(prefix of the name)`."""
 
     def centre(self, variable: Any) -> Any:
         """The centre's variable of a worker's. KeyError, naming it, for one that was not made with this getter."""

@@ -5,7 +5,7 @@ Source: `tf.contrib.opt.{ElasticAverageOptimizer,ElasticAverageCustomGetter}`, T
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tfexp.contributed.opt.centre import CENTRE, CentredGetter, StartHook, step_and_meet
@@ -25,7 +25,6 @@ from tfexp.train.optimizer import Optimizer
 from tfexp.train.saver import Saver
 from tfexp.train.session_hooks import SessionRunHook
 
-_COPY = "local_center_variable"
 _BETA = 0.9  # the moving rate, over all workers and a whole period, that the paper recommends
 
 
@@ -35,16 +34,11 @@ class ElasticAverageCustomGetter(CentredGetter):
     The worker's own are local to it, on `worker_device`, as are the copies, `local_center_variable/<name>`.
     """
 
-    def __init__(self, worker_device: Any):
-        super().__init__(worker_device)
-        self._copies: dict[str, Any] = {}
-
-    def _beside(self, own: Any, make: Callable[[str], Any]) -> None:
-        self._copies[own.name] = make(f"{_COPY}/")
+    _beside = "local_center_variable"
 
     def copy(self, variable: Any) -> Any:
         """The worker's copy of the centre's variable."""
-        return self._of(self._copies, variable)
+        return self._of(self._besides, variable)
 
 
 class ElasticAverageOptimizer(OptimizerWrapper):
