@@ -296,6 +296,48 @@ def test_a_restarted_server_is_found_again() -> None:
         server.stop()
 
 
+class Unread:
+    """An inbox that reads when it is told to."""
+
+    def watch(self, source: Any) -> None:
+        self.source = source
+
+
+@pytest.mark.parametrize("how", ["its time", "its asker"])
+def test_what_ends_a_request_too_late_ends_no_other(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request was answered while it was being given up: the next one on its lane goes on."""
+    late: list[Any] = []
+
+    class Timer(threading.Timer):
+        def start(self) -> None:
+            late.append(lambda: self.function(*self.args))
+
+    server = tf.train.Server.create_local_server()
+    with _channel(server.target.removeprefix("grpc://")) as channel:
+        channel.call(m.GetStatus())
+        (lane,) = channel._free
+        if how == "its time":
+            monkeypatch.setattr(threading, "Timer", Timer)
+            channel.call(m.GetStatus(), timeout=60.0)
+        else:
+            first: Any = Unread()
+            give_up = channel.start(m.GetStatus(), lambda reply, error: None, inbox=first)
+            first.source.ready()
+            late.append(lambda: give_up(errors.CancelledError(None, None, "too late")))
+        answers: list[Any] = []
+        second: Any = Unread()
+        channel.start(m.GetStatus(), lambda reply, error: answers.append((reply, error)), inbox=second)
+        assert not channel._free
+        (end,) = late
+        end()
+        second.source.ready()
+        end()
+        ((reply, error),) = answers
+        assert isinstance(reply, m.Status) and error is None
+        assert channel._free == [lane] and lane.idle
+    server.stop()
+
+
 def test_a_cluster_takes_lanes_and_leaves_nothing(folder: Path) -> None:
     before = set(threading.enumerate())
     with running(ps=2, worker=1) as servers, tf.Graph().as_default():

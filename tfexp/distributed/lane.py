@@ -64,6 +64,7 @@ class Lane:
     def __init__(self, sock: socket.socket, security: Security, sending: Security, traffic: Traffic):
         self.sock = sock
         self.whole = True  # what was read ended where a message does
+        self.turn = 0  # which request of its channel has it, counted
         self._sending = sending
         self._traffic = traffic
         self._frames = frames.Frames(sock, security)
@@ -187,6 +188,7 @@ class _Pending:
 
     def __init__(self, channel: LaneChannel, lane: Lane, request: m.Request, done: OnDone):
         self._channel, self._lane, self._request, self._done = channel, lane, request, done
+        self._turn = lane.turn
         self._reason: OpError | None = None
 
     def fileno(self) -> int:
@@ -200,7 +202,7 @@ class _Pending:
 
     def give_up(self, error: OpError) -> None:
         self._reason = error
-        self._lane.shut()
+        self._channel._end(self._lane, self._turn)
 
 
 class LaneChannel:
@@ -239,7 +241,7 @@ class LaneChannel:
         return reply
 
     def _call_in_time(self, lane: Lane, request: m.Request, timeout: float) -> m.Reply:
-        ended = threading.Timer(timeout, lane.shut)
+        ended = threading.Timer(timeout, self._end, (lane, lane.turn))
         ended.daemon = True
         until = time.monotonic() + timeout
         ended.start()
@@ -296,6 +298,7 @@ class LaneChannel:
                 if not self._free:
                     return None
                 lane = self._free.pop()
+                lane.turn += 1
                 self._busy.add(lane)
             if lane.idle:
                 return lane
@@ -308,6 +311,12 @@ class LaneChannel:
                 self._free.append(lane)
                 return
         lane.close()
+
+    def _end(self, lane: Lane, turn: int) -> None:
+        """Give up the request that has the lane in that turn. If it was answered meanwhile, who has the lane now goes on."""
+        with self._lock:
+            if lane in self._busy and lane.turn == turn:
+                lane.shut()
 
     def _open(self) -> Lane | None:
         """A new lane, or None when there is none to be had now (or, for this peer, ever)."""
