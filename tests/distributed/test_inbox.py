@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import socket
 import threading
+from collections.abc import Iterator
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -142,30 +144,64 @@ def test_what_an_owner_leaves_is_done_by_others() -> None:
             assert done.acquire(timeout=5)
 
 
-def test_a_source_that_is_entrusted_while_the_owner_polls_is_dealt_with_once() -> None:
-    """A thread that watches may find the owner at work just before that one comes back."""
-    inbox, called, polls, read = Inbox(), [], threading.Event(), threading.Event()
-    near, far = socket.socketpair()
-
-    class Reading:
-        def fileno(self) -> int:
-            polls.set()
-            return near.fileno()
-
-        def ready(self) -> None:
-            called.append(near.recv(1))
-            read.set()
-
+@contextlib.contextmanager
+def owner_of(inbox: Inbox, pipe: Pipe) -> Iterator[list[Any]]:
+    """A thread that gets one item, and watches the pipe meanwhile."""
     got: list[Any] = []
-    with near, far:
-        inbox.watch(Reading())
-        owner = threading.Thread(target=lambda: got.append(inbox.get()))
+    with pipe.reader, pipe.writer:
+        inbox.watch(pipe)
+        owner = threading.Thread(target=lambda: got.append(inbox.get()), daemon=True)
         owner.start()
-        assert polls.wait(5)
-        inbox._entrust()
-        far.send(b"x")
-        inbox.put("item")
-        owner.join(5)
-        assert got == ["item"]
-        assert read.wait(5)
-    assert called == [b"x"]
+        yield got
+        owner.join(30)
+        assert not owner.is_alive()
+
+
+def test_an_answer_that_somebody_held_for_a_moment_wakes_the_owner() -> None:
+    """Who takes work away for others takes the answer along and puts it back, while the owner finds nothing and sleeps."""
+    inbox = Inbox()
+    with owner_of(inbox, Pipe(inbox)) as got:
+        while inbox._bell is None:
+            threading.Event().wait(0.001)
+        inbox._items.put("answer")  # as if before it slept
+        inbox.spread()
+    assert got == ["answer"]
+
+
+def test_an_item_that_is_taken_away_while_the_owner_looks_leaves_it_its_input() -> None:
+    class Emptied(SimpleQueue[Any]):
+        """Somebody takes the only item after the owner has seen it."""
+
+        seen = 0
+
+        def empty(self) -> bool:
+            self.seen += 1
+            return self.seen > 2
+
+    inbox = Inbox()
+    inbox._items = Emptied()
+    pipe = Pipe(inbox)
+    pipe.writer.send(b"input")
+    with owner_of(inbox, pipe) as got:
+        pass
+    assert got == [b"input"]
+
+
+def test_an_owner_keeps_what_it_watches_when_it_is_back_from_work() -> None:
+    """A thread that comes with more just then does not take that away from under its poll."""
+    inbox = Inbox()
+    kept, other = Pipe(inbox), Pipe(inbox)
+    read_by: list[threading.Thread] = []
+    kept.ready = lambda: read_by.append(threading.current_thread()) or inbox.put(kept.reader.recv(10))  # type: ignore
+    inbox.put(lambda: None)
+    inbox.get()()  # it works
+    with kept.reader, kept.writer, other.reader, other.writer:
+        inbox.watch(kept)
+        thread = threading.Thread(target=inbox.watch, args=[other])
+        thread.start()
+        thread.join(30)
+        other.writer.send(b"other")
+        assert inbox._items.get(timeout=30) == b"other"  # which that thread's helper read
+        kept.writer.send(b"kept")
+        assert inbox.get() == b"kept"
+    assert read_by == [threading.current_thread()]

@@ -11,6 +11,7 @@ import contextlib
 import os
 import select
 import threading
+from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol
 
@@ -54,7 +55,7 @@ class Inbox:
 
     def __init__(self) -> None:
         self._items: SimpleQueue[Any] = SimpleQueue()
-        self._watched: list[Source] = []
+        self._watched: list[Source] = []  # only its owner takes any away
         self._bell: _Bell | None = None  # while the owner polls
         self._owner = -1
         self._lock = threading.Lock()
@@ -69,7 +70,7 @@ class Inbox:
                 taken = self._work or (self._working and threading.get_ident() != self._owner)
                 self._work = self._work or not taken
             if taken:
-                threading.Thread(target=item, name="tfexp-task", daemon=True).start()
+                _start(item)
                 return
         self._items.put(item)
         bell = self._bell
@@ -80,18 +81,20 @@ class Inbox:
 
     def watch(self, source: Source) -> None:
         """Have the owner call `source.ready()` when there is input; another thread if it is gone or works."""
-        self._watched.append(source)
-        if self._closed:
-            self._entrust()
-        elif threading.get_ident() != self._owner:
-            if self._working:
-                self._entrust()
-            else:
-                self.put(_LOOK)
+        owns = threading.get_ident() == self._owner
+        with self._lock:
+            elsewhere = self._closed or (self._working and not owns)
+            if not elsewhere:
+                self._watched.append(source)
+        if elsewhere:
+            _entrust([source])
+        elif not owns:
+            self.put(_LOOK)
 
     def get(self) -> Any:
         """The next item: work, if it can be called. What is watched is dealt with meanwhile."""
-        self._working, self._owner = False, threading.get_ident()
+        with self._lock:
+            self._working, self._owner = False, threading.get_ident()
         while True:
             item = self._items.get() if not self._watched else self._poll()
             if item is _LOOK:
@@ -99,44 +102,35 @@ class Inbox:
             if callable(item):
                 with self._lock:
                     self._working, self._work = True, False
-                self._entrust()
+                    watched, self._watched = self._watched, []
+                _entrust(watched)
             return item
 
-    def _entrust(self) -> None:
-        """Have threads of their own wait for what is watched."""
-        while True:
-            try:
-                source = self._watched.pop()
-            except IndexError:
-                return
-            threading.Thread(target=source.ready, name="tfexp-lane-reader", daemon=True).start()
-
     def spread(self) -> None:
-        """The owner sleeps in the middle of its work: threads of their own do what it was to do next."""
-        items = []
+        """Somebody sleeps in the middle of the owner's work: threads of their own do what the owner was to do next."""
+        for item in self._left_items():
+            if callable(item):
+                _start(item)
+            else:
+                self.put(item)  # the answer; the owner may have looked in the meantime, and sleep as there was none
+
+    def _left_items(self) -> list[Any]:
+        items: list[Any] = []
         with contextlib.suppress(Empty):
             while True:
                 items.append(self._items.get_nowait())
-        for item in items:
-            if callable(item):
-                threading.Thread(target=item, name="tfexp-task", daemon=True).start()
-            else:
-                self._items.put(item)  # the answer, for when it wakes up
+        return items
 
     def _leave_work(self) -> None:
         """Have threads of their own do what the owner did not get to: others may wait for it."""
-        while True:
-            try:
-                item = self._items.get_nowait()
-            except Empty:
-                return
+        for item in self._left_items():
             if callable(item):
-                threading.Thread(target=item, name="tfexp-task", daemon=True).start()
+                _start(item)
 
     def _poll(self) -> Any:
         """The next item if there is one; otherwise waits for one or for input, which it deals with."""
-        if not self._items.empty():
-            return self._items.get()
+        with contextlib.suppress(Empty):
+            return self._items.get_nowait()
         bell = _bells.bell
         if bell is None:
             bell = _bells.bell = _Bell()
@@ -156,15 +150,24 @@ class Inbox:
                 os.eventfd_read(fd)
                 continue
             source = sources[fd]
-            try:
-                self._watched.remove(source)
-            except ValueError:
-                continue  # it was entrusted to a thread by one that took this owner to be at work still
+            self._watched.remove(source)
             source.ready()
         return _LOOK
 
     def close(self) -> None:
         """The owner goes: what is left, and what comes, is for other threads. Somebody else's step may hang on it."""
-        self._closed = True
-        self._entrust()
+        with self._lock:
+            self._closed = True
+            watched, self._watched = self._watched, []
+        _entrust(watched)
         self._leave_work()
+
+
+def _entrust(sources: Sequence[Source]) -> None:
+    """Have threads of their own wait for these."""
+    for source in sources:
+        threading.Thread(target=source.ready, name="tfexp-lane-reader", daemon=True).start()
+
+
+def _start(work: Callable[[], None]) -> None:
+    threading.Thread(target=work, name="tfexp-task", daemon=True).start()
