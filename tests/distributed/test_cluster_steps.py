@@ -334,4 +334,4 @@ def test_nothing_is_left_of_steps(servers: dict[str, tf.train.Server]) -> None:
     for server in servers.values():
         task = server._task
         assert not task._worker._steps
-        assert not (task._states or task._partial or task._nested)
+        assert not (task._states or task._nested)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ from tensorboard.compat.proto import config_pb2
 import tfexp as tf
 from tests.distributed import waiting
 from tfexp.core import errors
+from tfexp.core.errors import OpError
+from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
 from tfexp.distributed.task import Task
 from tfexp.distributed.transport import Transport
+from tfexp.runtime.step import StepState
 
 OWN = "/job:local/replica:0/task:0"
 
@@ -40,7 +44,7 @@ def _session(task: Task) -> str:
 
 
 def _nothing_is_left(task: Task) -> None:
-    for name in ("_calls", "_nested", "_sub_call", "_remote", "_owners", "_states", "_partial"):
+    for name in ("_calls", "_nested", "_sub_call", "_remote", "_owners", "_states"):
         assert not getattr(task, name), name
     assert not task._worker._steps
 
@@ -100,3 +104,67 @@ def test_a_graph_that_is_loaded_too_late_is_dropped(task: Task, monkeypatch: pyt
         task.call(m.RunStep(session, (("x:0", np.float32(3)),), ("y:0",), ()))
     assert not task._programs
     assert not task._sessions
+
+
+def test_answers_that_come_while_a_task_moves_do_not_disturb_it(task: Task) -> None:
+    """Requests end without the lock that is held meanwhile."""
+    given_up: list[OpError] = []
+
+    class Pending:
+        """Another one is answered while somebody looks at this one."""
+
+        give_up = given_up.append
+
+        @property
+        def peer(self) -> str:
+            task._remote.pop((task._worker, 2), None)
+            return "/job:ps/replica:0/task:0"
+
+    for number in range(3):
+        task._remote[task._worker, number] = Pending()  # type: ignore[assignment]
+    task.moved("/job:ps/replica:0/task:0", "localhost:1")
+    assert len(given_up) == 3
+    task._remote.clear()
+
+
+def test_no_transport_is_opened_after_the_end(task: Task) -> None:
+    task._tasks["/job:worker/replica:0/task:0"] = "localhost:1"
+    task._connect = lambda address: pytest.fail(f"{address} was connected to")  # nobody would close it
+    task.close()
+    with pytest.raises(errors.UnavailableError, match="The server was stopped"):
+        task._transport("/job:worker/replica:0/task:0")
+
+
+def _executed(task: Task, program: object, run: object, part: int) -> None:
+    task._states[part] = StepState()
+    task._execute(ev.Execute(part, -1, program, run, {}, frozenset([part])))
+
+
+def test_a_run_whose_last_part_is_started_is_begun_no_second_time(task: Task) -> None:
+    """Else what its first part has done were done again."""
+    begun = []
+    program = SimpleNamespace(begin=lambda step: begun.append(step) or SimpleNamespace(run=lambda *_: ({}, None)))
+    run = SimpleNamespace(step=5, parts=set(), begun=None)
+    _executed(task, program, run, 0)
+    _executed(task, program, run, 1)
+    assert begun == [5]
+    _executed(task, program, SimpleNamespace(step=6, parts=set(), begun=None), 2)
+    assert begun == [5, 6]
+
+
+def test_parts_that_start_at_once_have_one_beginning(task: Task) -> None:
+    begun = []
+    run = SimpleNamespace(step=5, parts=set(), begun=None)
+    other = threading.Thread(target=lambda: _executed(task, program, run, 1))
+
+    def begin(step: int) -> object:
+        begun.append(step)
+        if len(begun) == 1:
+            other.start()
+            other.join(0.05)  # it would have begun by then
+        return SimpleNamespace(run=lambda *_: ({}, None))
+
+    program = SimpleNamespace(begin=begin)
+    _executed(task, program, run, 0)
+    other.join(30)
+    assert begun == [5]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -127,21 +128,23 @@ class PartialProgram:
         partial = program._backend.begin_partial(list(dict.fromkeys(program._fetches)), program._targets, program._fed)
         self._partial: PartialStep = partial
         self._fed: set[str] = set()
+        self._lock = threading.Lock()
 
     def run(self, parts: frozenset[int], fed: dict[str, Value], state: StepState, trace: bool) -> tuple[dict[str, Any], Any]:
         """Compute these parts, for which everything has arrived; what they send, and their statistics if asked for."""
         program = self._program
-        new = {
-            tensor: program.fed(tensor, key, fed[key])
-            for key, tensor in zip(program.receives, program._fed, strict=True)
-            if key in fed and key not in self._fed
-        }
-        self._fed.update(fed)
         elements = list(dict.fromkeys(e for part in parts for e in program._elements[part]))
         tracer = Tracer() if trace else None
         outer, current.step = current.step, state
         try:
-            values = dict(zip(elements, self._partial.run(elements, new, tracer), strict=True))
+            with self._lock:  # what another part is about to feed has been fed when this one runs
+                new = {
+                    tensor: program.fed(tensor, key, fed[key])
+                    for key, tensor in zip(program.receives, program._fed, strict=True)
+                    if key in fed and key not in self._fed
+                }
+                self._fed.update(fed)
+                values = dict(zip(elements, self._partial.run(elements, new, tracer), strict=True))
         finally:
             current.step = outer
         sent: dict[str, Any] = {}

@@ -119,7 +119,7 @@ class Task:
         self._states: dict[int, StepState] = {}
         self._sessions: dict[str, SessionResources] = {}
         self._programs: dict[str, list[GraphProgram]] = {}
-        self._partial: dict[int, PartialProgram] = {}
+        self._beginning = threading.Lock()
         self._closed: OpError | None = None
         self._stopped = threading.Event()
         if session_gc_seconds > 0:
@@ -210,7 +210,9 @@ class Task:
             call.inbox.put((None, self._closed))
         for number in list(self._started):
             self._answer(number, None, self._closed)
-        for transport in list(self._transports.values()):
+        with self._lock:
+            transports = list(self._transports.values())
+        for transport in transports:
             transport.close()
         for programs in list(self._programs.values()):
             for program in programs:
@@ -222,7 +224,8 @@ class Task:
         with self._lock:
             self._tasks[task] = address
             transport = self._transports.pop(task, None)
-            pending = [request for request in self._remote.values() if request.peer == task]
+            # Answers come in meanwhile, without the lock.
+            pending = [request for request in list(self._remote.values()) if request.peer == task]
         error = UnavailableError(None, None, f"{task} was started again, at {address}")
         for request in pending:
             request.give_up(error)
@@ -383,6 +386,8 @@ class Task:
                 known = ", ".join(self._tasks)
                 raise UnavailableError(None, None, f"{self.own} knows no {task}; its cluster has {known}")
             with self._lock:
+                if self._closed is not None:  # nobody would close one that comes now
+                    raise self._closed
                 found = self._transports.get(task)
                 if found is None:
                     found = self._transports[task] = self._connect(address)
@@ -434,13 +439,11 @@ class Task:
             program: GraphProgram = command.program
             if command.parts is None:
                 return program.run(command.fed, state, command.trace, command.run.step)
-            partial = self._partial.get(id(command.run))
-            if partial is None:
-                partial = self._partial[id(command.run)] = program.begin(command.run.step)
-            answer = partial.run(command.parts, dict(command.fed), state, command.trace)
-            if not command.run.parts:
-                self._partial.pop(id(command.run), None)
-            return answer
+            with self._beginning:  # parts may start at once
+                if command.run.begun is None:
+                    command.run.begun = program.begin(command.run.step)
+            partial: PartialProgram = command.run.begun
+            return partial.run(command.parts, dict(command.fed), state, command.trace)
 
         try:
             self._work(command.ask, execute)

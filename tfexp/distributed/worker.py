@@ -67,6 +67,7 @@ class _Run:
     executing: set[int] = field(default_factory=set)
     fetching: set[int] = field(default_factory=set)
     step_stats: Any = None
+    begun: Any = None  # what the driver made of the program when the first of its parts started
 
 
 @dataclass
