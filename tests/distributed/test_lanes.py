@@ -296,6 +296,26 @@ def test_a_restarted_server_is_found_again() -> None:
         server.stop()
 
 
+def test_a_server_that_two_stop_closes_nothing_twice(lanes: LaneServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its number may be another file's by then."""
+    lanes.offer(question([UNIX]))
+    bell, closed, close = lanes._bell, [], os.close
+
+    class Watch:
+        def __init__(self, watch: Any):
+            self._watch = watch
+
+        def close(self) -> None:
+            """Somebody else stops the server just then."""
+            lanes.stop()
+            self._watch.close()
+
+    monkeypatch.setattr(os, "close", lambda fd: (closed.append(fd), close(fd)))
+    lanes._watch = Watch(lanes._watch)
+    lanes.stop()
+    assert closed.count(bell) == 1
+
+
 class Unread:
     """An inbox that reads when it is told to."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 import tfexp as tf
 from tests.distributed.clusters import cluster_spec
 from tfexp.core import errors
+from tfexp.distributed.hosted import Member
 
 
 def test_what_waits_for_the_former_process_ends_and_the_new_one_is_found() -> None:
@@ -58,3 +60,30 @@ def test_what_waits_for_the_former_process_ends_and_the_new_one_is_found() -> No
         for server in (former, worker, latter):
             if server is not None:
                 server.stop()
+
+
+def test_a_task_that_comes_up_hears_of_all_that_moved_meanwhile() -> None:
+    """Two tasks were started again after it was told the cluster and before it served."""
+
+    class Server:
+        def __init__(self) -> None:
+            self.moves: list[tuple[Any, str, int]] = []
+
+        def moved(self, cluster: Any, job: str, index: int) -> None:
+            self.moves.append((cluster.as_dict(), job, index))
+
+    latest = [{"ps": {"0": "a:1", "1": "b:2"}}, {"ps": {"0": "a:1", "1": "b:3"}}]
+    said: list[Any] = [
+        {"kind": "cluster", "tasks": {"ps": {"0": "a:0", "1": "b:2"}}},
+        {"kind": "moved", "tasks": latest[0], "task": "ps:0"},
+        {"kind": "moved", "tasks": latest[1], "task": "ps:1"},
+        {"kind": "exit"},
+    ]
+    member = Member("worker", 0, SimpleNamespace(receive=lambda: said.pop(0)))  # type: ignore[arg-type]
+    member.listen()
+    server = Server()
+    member.server = server  # type: ignore[assignment]
+    member.take_over()
+    member.take_over()
+    assert server.moves == [({"ps": ["a:1", "b:2"]}, "ps", 0), ({"ps": ["a:1", "b:3"]}, "ps", 1)]
+    assert member.cluster.as_dict() == {"ps": ["a:1", "b:3"]}

@@ -53,7 +53,8 @@ class Member:
         self._link = link
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._early: collections.deque[Message] = collections.deque()
-        self._latest: Message | None = None
+        self._moves: list[Message] = []  # since this task was told its cluster, as far as its server does not know
+        self._moving = threading.Lock()
         self._exit = threading.Event()
 
     def send(self, kind: str, **content: Any) -> None:
@@ -86,22 +87,25 @@ class Member:
                 self._moved(message)
             else:
                 if message["kind"] == "cluster":
-                    self._latest = None
+                    self._moves.clear()
                 self._inbox.put(message)
 
     def _moved(self, message: Message) -> None:
         """Another task is another process now: what still waits for the former one ends."""
-        self._latest = message
+        with self._moving:
+            self._moves.append(message)
         if self.server is not None:
             self.take_over()
 
     def take_over(self) -> None:
         """Have the cluster as it is by the latest word, if there was any."""
-        if self._latest is not None:
-            self.cluster = _cluster(self._latest)
-            if self.server is not None:
-                job, _, index = self._latest["task"].partition(":")
-                self.server.moved(self.cluster, job, int(index))
+        with self._moving:
+            moves, self._moves = self._moves, []
+            for message in moves:
+                self.cluster = _cluster(message)
+                if self.server is not None:
+                    job, _, index = message["task"].partition(":")
+                    self.server.moved(self.cluster, job, int(index))
 
     def say_alive(self) -> None:
         """Let the driver hear of this process as long as its threads run; runs in a thread of its own."""

@@ -220,10 +220,10 @@ class LaneServer:
                 thread.join(max(0.0, until - time.monotonic()))
         with self._lock:
             self._shut((served.sock for served in self._serving.values()), socket.SHUT_RDWR)
-        if self._watch is not None:
-            self._watch.close()
+            watch, self._watch = self._watch, None  # who else stops it at this moment must not close what is not ours
+        if watch is not None:
+            watch.close()
             os.close(self._bell)
-            self._watch = None
 
     def _shut(self, sockets: Iterable[socket.socket], how: int) -> None:
         for sock in sockets:

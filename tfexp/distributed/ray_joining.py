@@ -112,7 +112,8 @@ class Membership:
         def look() -> None:
             while not self._left.wait(_LOOK_EVERY):
                 if not self.is_there():
-                    gone()
+                    if not self._left.is_set():  # while it looked
+                        gone()
                     return
 
         threading.Thread(target=look, name="tfexp-ray-watch", daemon=True).start()

@@ -107,7 +107,7 @@ class Server:
             self.start()
 
     def _connect(self, address: str) -> Transport:
-        name = next((task for task, known in self._tasks.items() if known == address), "")
+        name = next((task for task, known in list(self._tasks.items()) if known == address), "")
         return _channel(address, name, self._security, self.traffic)
 
     @property
@@ -229,13 +229,14 @@ def _transport_to(target: str) -> Transport:
     address = target.partition("://")[2]
     from tfexp.distributed.security import Security
 
-    server = next((server for known, server in _serving.items() if _same(known, address)), None)
+    serving = dict(_serving)  # other threads start and stop servers meanwhile
+    server = next((server for known, server in serving.items() if _same(known, address)), None)
     if server is not None:
         from tfexp.distributed.transport import InProcess
 
         return InProcess(server._task)
     # A task of the cluster that a server of this process is of is reached as that one reaches it.
-    near = (server._security for server in _serving.values() if address in server._tasks.values())
+    near = (server._security for server in serving.values() if address in server._tasks.values())
     return _channel(address, "", next(near, None) or Security.from_environment())
 
 

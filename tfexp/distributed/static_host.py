@@ -52,6 +52,8 @@ class StaticHosting(Hosting):
         self._waited_for: set[str] = set()
         self._client_said: dict[tuple[str, str], Message] = {}
         self._closed = threading.Event()
+        self._lock = threading.RLock()  # held while a server that is back gets its client, which closing waits for
+        self._asking: threading.Thread | None = None
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
         try:
@@ -66,7 +68,8 @@ class StaticHosting(Hosting):
             for task in tasks:
                 if task.work is None:
                     self._is_there(task, sink)
-            threading.Thread(target=self._ask_all, args=[list(tasks)], name="tfexp-static", daemon=True).start()
+            self._asking = threading.Thread(target=self._ask_all, args=[list(tasks)], name="tfexp-static", daemon=True)
+            self._asking.start()
         except BaseException:
             self.close(0)
             raise
@@ -99,24 +102,29 @@ class StaticHosting(Hosting):
         self._watches.pop(name).end()
 
         def there(reply: Any, error: OpError | None) -> None:
-            if self._closed.is_set():
-                return
-            if error is not None:  # gone once more, just now
-                channel.start(m.GetStatus(), there, wait=True)
-                return
-            self._waited_for.discard(name)
-            latest = self._sinks[name]
-            self._watch(task, latest)
-            if name not in self._clients_gone:
-                self._is_there(task, latest)
-                return
-            self._clients_gone.discard(name)
-            try:
-                self._clients.restart(task, None, self._of_client(latest))
-            except HostingError as failure:
-                latest(name, {"kind": "exited", "why": str(failure)})
+            with self._lock:
+                if self._closed.is_set():
+                    return
+                if error is None:
+                    self._is_back(task)
+                else:  # gone once more, just now
+                    channel.start(m.GetStatus(), there, wait=True)
 
         channel.start(m.GetStatus(), there, wait=True)
+
+    def _is_back(self, task: TaskSpec) -> None:
+        name = task.name
+        self._waited_for.discard(name)
+        latest = self._sinks[name]
+        self._watch(task, latest)
+        if name not in self._clients_gone:
+            self._is_there(task, latest)
+            return
+        self._clients_gone.discard(name)
+        try:
+            self._clients.restart(task, None, self._of_client(latest))
+        except HostingError as failure:
+            latest(name, {"kind": "exited", "why": str(failure)})
 
     def _ask_all(self, tasks: Sequence[TaskSpec]) -> None:
         """Have every server say that it is alive, until the end."""
@@ -215,9 +223,12 @@ class StaticHosting(Hosting):
             self._clients.tell(task, message)
 
     def close(self, grace: float) -> None:
-        self._closed.set()
+        with self._lock:
+            self._closed.set()
         for watch in self._watches.values():
             watch.end()
+        if self._asking is not None:
+            self._asking.join()
         self._clients.close(grace)
         for channel in self._channels.values():
             channel.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
@@ -55,15 +56,17 @@ class InProcess:
     def __init__(self, host: Host):
         self._host = host
         self._threads = ThreadPoolExecutor(max_workers=64, thread_name_prefix="tfexp-in-process")
+        self._lock = threading.Lock()
         self._calls: set[int] = set()
         self._closed = False
 
     def call(self, request: Request, timeout: float | None = None) -> Reply:
-        number = self._enter()
+        with self._lock:
+            number = self._enter()
         try:
             return self._host.run(number, request, timeout)
         finally:
-            self._calls.discard(number)
+            self._leave(number)
 
     def _enter(self) -> int:
         if self._closed:
@@ -72,24 +75,30 @@ class InProcess:
         self._calls.add(number)
         return number
 
+    def _leave(self, number: int) -> None:
+        with self._lock:
+            self._calls.discard(number)
+
     def start(
         self, request: Request, done: OnDone, wait: bool = False, inbox: Inbox | None = None
     ) -> Callable[[OpError], None]:
-        number = self._enter()
-
         def run() -> None:
             try:
                 reply, failure = self._host.run(number, request), None
             except OpError as error:
                 reply, failure = None, error
-            self._calls.discard(number)
+            self._leave(number)
             done(reply, failure)
 
-        self._threads.submit(run)
+        with self._lock:
+            number = self._enter()
+            self._threads.submit(run)
         return lambda error: self._host.cancel(number, error)
 
     def close(self) -> None:
-        self._closed = True
-        for number in list(self._calls):
+        with self._lock:
+            self._closed = True
+            calls = list(self._calls)
+            self._threads.shutdown(wait=False)
+        for number in calls:
             self._host.cancel(number, CancelledError(None, None, "The channel was closed"))
-        self._threads.shutdown(wait=False)
