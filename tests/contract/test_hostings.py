@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +149,7 @@ def test_a_task_that_dies_is_named_at_once(make: Make, tmp_path: Path) -> None:
     began: list[float] = []
     with pytest.raises(TaskFailed) as caught:
         lead(gang, lambda gang, rows: began.append(time.monotonic()))
-    assert time.monotonic() - began[0] < 8
+    assert time.monotonic() - began[0] < 30  # of the 60 s that it would have to start
     assert caught.value.task == "worker:1"
     assert f"worker:1 is gone (process {gang.rows[2].pid} on " in str(caught.value)
     assert workers_gone(gang.rows)
@@ -261,23 +261,30 @@ def test_servers_that_were_started_with_other_clusters_are_said(tmp_path: Path) 
     truth = {"ps": [f"localhost:{ports[0]}"], "worker": [f"localhost:{ports[1]}"]}
     tasks = [TaskSpec("ps", 0), TaskSpec("worker", 0, Work("tests.contract.hosted_work:add", {"amount": 1.0}))]
 
-    def start() -> None:
-        StaticHosting(tf.train.ClusterSpec(truth), tmp_path, within=1.0).start(tasks, lambda *_: None, lambda _: None)
+    class Impatient(StaticHosting):
+        """Once all have answered."""
+
+        def _check_views(self, tasks: Sequence[TaskSpec]) -> None:
+            self._within = 0.3
+            super()._check_views(tasks)
+
+    def start(kind: type[StaticHosting]) -> None:
+        kind(tf.train.ClusterSpec(truth), tmp_path, within=60.0).start(tasks, lambda *_: None, lambda _: None)
 
     ps = tf.train.Server(truth, "ps", 0)
     try:
         # One that looks elsewhere, where nobody is.
         blind = tf.train.Server({**truth, "ps": [f"localhost:{ports[2]}"]}, "worker", 0)
         try:
-            with pytest.raises(HostingError, match=rf"^worker:0 at localhost:{ports[1]} did not reach ps:0 within 1 s"):
-                start()
+            with pytest.raises(HostingError, match=rf"^worker:0 at localhost:{ports[1]} did not reach ps:0 within 0.3 s"):
+                start(Impatient)
         finally:
             blind.stop()
         # One that has another task at an address than the server there says.
         beside = tf.train.Server({"ps": [f"localhost:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]}, "worker", 0)
         try:
             with pytest.raises(HostingError, match=f"/job:worker/replica:0/task:0 is at 127.0.0.1:{ports[1]} there and at"):
-                start()
+                start(StaticHosting)
         finally:
             beside.stop()
     finally:
@@ -288,7 +295,7 @@ def test_a_task_that_says_nothing_is_named_and_after_a_while_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tfexp.distributed.gang._SILENT_AFTER", 1.3)
-    tasks = [TaskSpec("ps", 0), TaskSpec("worker", 0, Work("tests.contract.hosted_work:until_stopped"))]
+    tasks = [TaskSpec("ps", 0)]  # nobody else, who might say nothing for as long on a busy machine
     restarts = Restarts(1, after_silence=3.0)
     with Gang(ProcessHosting(tmp_path), tasks, tmp_path, lambda _: None, start_within=60, restarts=restarts) as gang:
         ps = gang.rows[0].pid

@@ -12,12 +12,18 @@ import tfexp as tf
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody listens at now."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for s in sockets:
-            s.bind(("127.0.0.1", 0))
-        return [s.getsockname()[1] for s in sockets]
+    """Ports that nobody listens at, and that no other process comes upon by chance for as long as this one lives.
+
+    They stay bound: who says that an address may be had twice, as gRPC does, can listen there all the same.
+    """
+    ports = []
+    for _ in range(count):
+        reserved = socket.socket()
+        reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        reserved.bind(("127.0.0.1", 0))
+        ports.append(reserved.getsockname()[1])
+        reserved.detach()
+    return ports
 
 
 def cluster_spec(**jobs: int) -> tf.train.ClusterSpec:
@@ -31,7 +37,7 @@ def leave_nothing(servers: Mapping[str, tf.train.Server]) -> None:
 
     def left() -> list[object]:
         tasks = [server._task for server in servers.values()]
-        return [x for t in tasks for x in (t._worker._steps, t._states, t._partial, t._nested, t._remote) if x]
+        return [x for t in tasks for x in (t._worker._steps, t._states, t._nested, t._remote) if x]
 
     until = time.monotonic() + 10
     while left() and time.monotonic() < until:

@@ -13,8 +13,8 @@ import pytest
 
 import tfexp as tf
 from tests.distribute.replicas import two
+from tests.distributed.clusters import free_ports
 from tests.estimator.lines import X, Y, line, rows
-from tfexp.distributed.local_cluster import pick_unused_port
 
 E = tf.estimator
 TWO_CPUS = tf.ConfigProto(device_count={"CPU": 2})
@@ -98,7 +98,7 @@ def _at_once(parts: list[Any]) -> None:
 
 def test_workers_in_step(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without a chief: the first worker is."""
-    cluster = {"worker": [f"localhost:{pick_unused_port()}" for _ in range(2)]}
+    cluster = {"worker": [f"localhost:{port}" for port in free_ports(2)]}
     parts: list[Any] = []
     for index in range(2):
         monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}}))
@@ -117,7 +117,7 @@ def test_workers_in_step(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Non
 
 
 def test_workers_with_parameter_servers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    cluster = {job: [f"localhost:{pick_unused_port()}"] for job in ("chief", "worker", "ps")}
+    cluster = {job: [f"localhost:{port}"] for job, port in zip(("chief", "worker", "ps"), free_ports(3), strict=True)}
     parts, seen = [], []
     for kind in ("chief", "worker"):
         monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": kind, "index": 0}}))

@@ -11,7 +11,7 @@ import pytest
 from lines import line, receiver, rows
 
 import tfexp as tf
-from tfexp.distributed.local_cluster import pick_unused_port
+from tests.distributed.clusters import free_ports
 
 E = tf.estimator
 
@@ -111,7 +111,7 @@ def in_task(monkeypatch: pytest.MonkeyPatch, folder: Path, cluster: Any, kind: s
 
 
 def test_chief_worker_and_server_train_what_an_evaluator_evaluates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    cluster = {job: [f"localhost:{pick_unused_port()}"] for job in ("chief", "worker", "ps")}
+    cluster = {job: [f"localhost:{port}"] for job, port in zip(("chief", "worker", "ps"), free_ports(3), strict=True)}
     parts = [in_task(monkeypatch, tmp_path, cluster, kind) for kind in ("chief", "worker", "evaluator")]
     server = tf.train.Server(cluster, job_name="ps", task_index=0)  # as a process of type `ps` has it, without an end
     failures: list[BaseException] = []
