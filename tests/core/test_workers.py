@@ -86,3 +86,13 @@ def test_scratch_is_kept_by_name_and_thread(limits: list[int]) -> None:
     thread.join()
     assert not np.shares_memory(first, others[0])
     assert not np.shares_memory(first, workers.scratch("test", (1 << 25,), np.uint8))
+
+
+def test_a_forked_process_waits_for_no_thread_that_it_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "_pool", None)
+    for name in ("_owner", "_counting"):
+        monkeypatch.setattr(workers, name, threading.Lock())
+    with workers._owner, workers._counting:  # by threads that the child has not
+        workers._forget()
+        with workers.alone():
+            assert workers.are_alone()

@@ -11,6 +11,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.ops.staging import MapStagingArea, StagingArea
+from tfexp.ops.staging_resource import Row
 
 
 @pytest.fixture(name="run")
@@ -124,3 +125,17 @@ ONE, KEY = np.float32(1), np.int64(1)
 def test_what_does_not_fit_together(run, make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+def test_what_was_taken_by_a_step_that_gives_up_too_late_is_not_lost():
+    """It was served already, and is only to be told so."""
+    area = Row("area", 0, 0)
+    first, second = area.get(), area.get()
+    first.on_settled(lambda: second.give_up(tf.errors.CancelledError(None, None, "not wanted")))
+
+    with area._lock:
+        area._elements.extend([[np.ones(1)], [np.ones(2)]])
+        settled = area._served()
+    for settle in settled:
+        settle()
+    assert [len(taken.result()[0]) for taken in (first, second)] == [1, 2]

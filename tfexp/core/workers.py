@@ -122,8 +122,8 @@ def _run(work: Work, bounds: list[int], team: Team) -> None:
 
 def _forget() -> None:
     """A forked process has none of its parent's threads."""
-    global _pool, _owner
-    _pool, _owner = None, threading.Lock()
+    global _pool, _owner, _counting
+    _pool, _owner, _counting = None, threading.Lock(), threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -103,8 +103,11 @@ class DatasetIterator(abc.ABC):
     def restore(self, state: State) -> None:
         """Go on from there; called before anything else."""
 
-    def interrupt(self) -> None:  # noqa: B027 (nothing to do for most)
-        """Wake up a `next` that waits: it raises CancelledError. May be called by any thread."""
+    def interrupt(self, on: bool = True) -> None:  # noqa: B027 (nothing to do for most)
+        """Wake up a `next` that waits, now or later: it raises CancelledError, until this is taken back (`on=False`).
+
+        May be called by any thread.
+        """
 
     def close(self) -> None:  # noqa: B027
         """End what runs in the background."""
@@ -190,8 +193,8 @@ class Chain(DatasetIterator):
     def restore(self, state: State) -> None:
         self.source.restore(state["source"])
 
-    def interrupt(self) -> None:
-        self.source.interrupt()
+    def interrupt(self, on: bool = True) -> None:
+        self.source.interrupt(on)
 
     def close(self) -> None:
         self.source.close()

@@ -271,8 +271,8 @@ class _FromFile(DatasetIterator):
         self._inner = self._reading() if state["reading"] else self._writing()
         self._inner.restore(state["inner"])
 
-    def interrupt(self) -> None:
-        self._inner.interrupt()
+    def interrupt(self, on: bool = True) -> None:
+        self._inner.interrupt(on)
 
     def close(self) -> None:
         self._inner.close()

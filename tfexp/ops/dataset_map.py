@@ -286,7 +286,9 @@ class UnderWay(_Mapping):
             self._pool = None
 
     def __del__(self) -> None:
-        self.close()
+        # The source has its own end, and to wait for its threads here might be to wait for a lock of this thread's.
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 # Seconds that a task of a parallel map is to take, and elements that it may have.

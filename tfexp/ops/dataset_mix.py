@@ -64,9 +64,9 @@ class _Directed(DatasetIterator):
         for source, saved in zip(self._sources, state["sources"], strict=True):
             source.restore(saved)
 
-    def interrupt(self) -> None:
+    def interrupt(self, on: bool = True) -> None:
         for source in (self._selector, *self._sources):
-            source.interrupt()
+            source.interrupt(on)
 
     def close(self) -> None:
         for source in (self._selector, *self._sources):

@@ -63,9 +63,8 @@ class _Buffer:
 
     def take(self) -> Any:
         with self.changed:
-            self.changed.wait_for(lambda: self.ready or self.interrupted)
-            if self.interrupted:
-                self.interrupted = False
+            self.changed.wait_for(lambda: self.ready or self.interrupted or self.stopped)
+            if self.interrupted or not self.ready:
                 raise CancelledError(None, None, "Waiting for the next element was cancelled")
             if self.ready[0] is _END:
                 return _END
@@ -109,11 +108,11 @@ class _Prefetch(DatasetIterator):
         self._buffer.source.restore(state["source"])
         self._buffer.ready = deque([*state["ready"], _END] if state["ended"] else state["ready"])
 
-    def interrupt(self) -> None:
+    def interrupt(self, on: bool = True) -> None:
+        # The source goes on: what the thread waits for is for whoever asks next.
         with self._buffer.changed:
-            self._buffer.interrupted = True
+            self._buffer.interrupted = on
             self._buffer.changed.notify_all()
-        self._buffer.source.interrupt()
 
     def close(self) -> None:
         self._buffer.stop()

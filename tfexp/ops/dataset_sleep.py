@@ -23,13 +23,15 @@ class _Sleep(Chain):
 
     def next(self) -> Element | None:
         if self._interrupted.wait(self._seconds):
-            self._interrupted.clear()
             raise CancelledError(None, None, "Waiting for the next element was cancelled")
         return self.source.next()
 
-    def interrupt(self) -> None:
-        self._interrupted.set()
-        super().interrupt()
+    def interrupt(self, on: bool = True) -> None:
+        if on:
+            self._interrupted.set()
+        else:
+            self._interrupted.clear()
+        super().interrupt(on)
 
 
 @sleep_dataset.kernel("CPU")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from tfexp.core.errors import CancelledError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.dataset import Dataset, DatasetIterator, State
@@ -23,7 +23,9 @@ class IteratorResource:
     def __init__(self, name: str, types: Sequence[Any], shapes: Sequence[TensorShape]):
         self.name = name
         self.types, self.shapes = list(types), list(shapes)
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._user: object | None = None  # whoever has the iterator for himself now
+        self._interrupted = False
         self._dataset: Dataset | None = None
         self._iterator: DatasetIterator | None = None
 
@@ -33,24 +35,33 @@ class IteratorResource:
         self._replace(self._dataset.iterator())
 
     def _replace(self, fresh: DatasetIterator) -> None:
-        with self._lock:
-            old, self._iterator = self._iterator, fresh
+        with self.held() as old:
+            self._iterator = fresh
         if old is not None:
             old.close()
 
     def next(self, ctx: Any) -> list[Any]:
         """The next element; OutOfRangeError at the end, FailedPreconditionError before it was initialized."""
-        iterator = self._iterator
-        if iterator is None:
-            raise FailedPreconditionError(
-                None,
-                None,
-                "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
-                "operation for this iterator before getting the next element.",
-            )
-        unregister = ctx.on_cancel(iterator.interrupt)
+        user = object()
+
+        def cancel() -> None:
+            # A step that is cancelled after its end, or before its turn, disturbs no other.
+            with self._changed:
+                if self._user is user and self._iterator is not None:
+                    self._interrupted = True
+                    self._iterator.interrupt()
+                self._changed.notify_all()
+
+        unregister = ctx.on_cancel(cancel)
         try:
-            with self._lock:
+            with self.held(user, ctx.cancelled) as iterator:
+                if iterator is None:
+                    raise FailedPreconditionError(
+                        None,
+                        None,
+                        "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
+                        "initializer operation for this iterator before getting the next element.",
+                    )
                 element = iterator.next()
         finally:
             unregister()
@@ -82,10 +93,27 @@ class IteratorResource:
         self._replace(fresh)
 
     @contextlib.contextmanager
-    def held(self) -> Iterator[DatasetIterator | None]:
-        """The running iterator, which nobody else asks for elements in the meantime; None before it was initialized."""
-        with self._lock:
+    def held(self, user: object = None, cancelled: Callable[[], bool] = lambda: False) -> Iterator[DatasetIterator | None]:
+        """The running iterator, which nobody else asks for elements in the meantime; None before it was initialized.
+
+        CancelledError for a `user` who is `cancelled` before it is his turn.
+        """
+        user = user or object()
+        with self._changed:
+            while self._user is not None and not cancelled():
+                self._changed.wait()
+            if cancelled():
+                raise CancelledError(None, None, "Waiting for the next element was cancelled")
+            self._user = user
+        try:
             yield self._iterator
+        finally:
+            with self._changed:
+                self._user = None
+                if self._interrupted and self._iterator is not None:
+                    self._iterator.interrupt(False)
+                self._interrupted = False
+                self._changed.notify_all()
 
     def dispose(self) -> None:
         """Nobody uses it any more."""

@@ -90,8 +90,9 @@ class _Area(abc.ABC):
 
     def _withdraw(self, promise: Any, reason: OpError) -> None:
         with self._lock:
-            if promise in self._waiting:
-                self._waiting.remove(promise)
+            if promise not in self._waiting:
+                return  # it has what it waited for, or is about to be told so
+            self._waiting.remove(promise)
         promise.fail(reason)
 
     def size(self) -> int:

@@ -204,7 +204,8 @@ class LocalStep:
         if first or self._backend.config.operation_timeout_in_ms:
             return self._watchable(compiled)
         if len(self.ready) >= _MAX_SHAPES:
-            self.ready = {known: runner for known, runner in self.ready.items() if known in self._specialised}
+            ready = list(self.ready.items())  # another step may evict one of them meanwhile
+            self.ready = {known: runner for known, runner in ready if known in self._specialised}
         # Only kernels that may wait for others need to hear that the step is cancelled.
         runner = self._backend.guarded(compiled.run) if compiled.plan.may_wait else compiled.run
         self.ready[shapes] = runner
