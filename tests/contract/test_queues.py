@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -257,13 +258,15 @@ def test_a_forgotten_start_is_hinted_at(
     monkeypatch.setattr(waiting, "HINT_AFTER", 0.01)
     with tf.device(place.device):
         names = tf.train.string_input_producer(["a"])
-    options = tf.RunOptions(timeout_in_ms=300)
-    with (
-        tf.Session(place.target) as session,
-        caplog.at_level(logging.WARNING, "tensorflow"),
-        pytest.raises(DeadlineExceededError),
-    ):
-        session.run(names.dequeue(), options=options)
+    taken = names.dequeue()
+    with tf.Session(place.target) as session, caplog.at_level(logging.WARNING, "tensorflow"):
+        waits = Background(lambda: session.run(taken))
+        while not caplog.records:
+            assert waits.running
+            threading.Event().wait(0.001)
+        session.run(names.close())
+        with pytest.raises(OutOfRangeError):
+            waits.result()
     assert "Nothing fills the queues input_producer: was tf.train.start_queue_runners() forgotten?" in caplog.text
 
 

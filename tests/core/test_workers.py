@@ -29,7 +29,7 @@ def test_every_index_once(limits: list[int]) -> None:
 
 
 def test_parts_run_at_the_same_time(limits: list[int]) -> None:
-    barrier = threading.Barrier(3, timeout=10)
+    barrier = threading.Barrier(3, timeout=60)
     workers.share(lambda part, start, stop: barrier.wait() and None, 3)
 
 

@@ -193,7 +193,7 @@ def test_a_prefetching_thread_ends_with_its_session():
         session.run(iterator.initializer)
         assert [session.run(element) for _ in range(5)] == [0, 1, 2, 3, 4]
     for thread in set(threading.enumerate()) - before:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 

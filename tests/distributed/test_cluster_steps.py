@@ -176,7 +176,7 @@ def test_a_failing_stage_ends_the_others(servers: dict[str, tf.train.Server]) ->
     x = bad.op.inputs[0]
     with tf.Session(servers["worker:0"].target) as sess, pytest.raises(tf.errors.InvalidArgumentError, match="bad"):
         sess.run([waits, bad], {x: np.nan})
-    waiting.started.acquire(timeout=5)
+    waiting.started.acquire(timeout=60)
 
 
 def test_device_filters_hide_tasks() -> None:
@@ -224,15 +224,15 @@ def test_a_start_waits_for_its_peers_and_says_for_whom(caplog: pytest.LogCapture
     thread = threading.Thread(target=client)
     thread.start()
     try:
-        assert said.wait(10)
+        assert said.wait(60)
         ps = tf.train.Server(spec, "ps", 0)
-        thread.join(20)
+        thread.join(60)
         assert result == [6.0]
         ps.stop()
     finally:
         logger.removeHandler(ear)
         worker.stop()
-        thread.join(10)
+        thread.join(60)
 
 
 def test_wrong_identities_and_clusters_are_said() -> None:

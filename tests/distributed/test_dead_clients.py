@@ -70,7 +70,7 @@ def test_a_session_that_waits_is_in_use() -> None:
             _elapse(server, 5)
             with tf.Session(server.target) as giver:
                 giver.run(given)
-            thread.join(10)
+            thread.join(60)
             assert outcome == [3.0]
             # The other one was not.
             with pytest.raises(errors.AbortedError, match="not found"):
@@ -95,7 +95,7 @@ def test_time_elapses_by_itself_and_stops_with_the_server(monkeypatch: pytest.Mo
         server.stop()
     collectors = [thread for thread in threading.enumerate() if thread.name == "tfexp-session-gc"]
     for thread in collectors:
-        thread.join(5)
+        thread.join(60)
         assert not thread.is_alive()
     for wrong in ("soon", "-1", "nan"):
         monkeypatch.setenv("TFEXP_SESSION_GC_SECONDS", wrong)

@@ -33,7 +33,7 @@ def _() -> TensorShape:
 
 @awaits.kernel("CPU")
 def _(ctx: Any) -> Any:
-    assert _came.wait(5), "the other op did not run"
+    assert _came.wait(60), "the other op did not run"
     return np.float32(7)
 
 
@@ -96,12 +96,12 @@ def test_others_read_while_the_owner_works() -> None:
 
         def work() -> None:
             # What the owner works on may wait for what these bring.
-            heard.append(inbox._items.get(timeout=5))
+            heard.append(inbox._items.get(timeout=60))
             other = threading.Thread(target=inbox.watch, args=[during])
             other.start()
-            other.join(5)
+            other.join(60)
             during.writer.send(b"during")
-            heard.append(inbox._items.get(timeout=5))
+            heard.append(inbox._items.get(timeout=60))
 
         inbox.put(work)
         inbox.get()()
@@ -125,7 +125,7 @@ def test_an_owner_hears_of_items_and_of_input() -> None:
         owner.start()
         inbox.put("woken")  # whether it polls already or not
         pipes[0].writer.send(b"zero")
-        owner.join(5)
+        owner.join(60)
         assert sorted(map(str, got)) == ["b'zero'", "woken"]
 
 
@@ -141,7 +141,7 @@ def test_what_an_owner_leaves_is_done_by_others() -> None:
         inbox.put(done.release)
         inbox.watch(late)
         for _ in range(4):
-            assert done.acquire(timeout=5)
+            assert done.acquire(timeout=60)
 
 
 @contextlib.contextmanager

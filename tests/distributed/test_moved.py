@@ -45,7 +45,7 @@ def test_what_waits_for_the_former_process_ends_and_the_new_one_is_found() -> No
             latter.complete(moved)
             latter.start()
             worker.moved(moved, "ps", 0)
-            thread.join(10)
+            thread.join(60)
             assert not thread.is_alive()
             assert isinstance(caught[0], errors.UnavailableError)
             assert f"was started again, at {latter.address}" in caught[0].message

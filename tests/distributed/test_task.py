@@ -87,7 +87,7 @@ def test_a_call_that_is_cancelled_while_it_begins_ends(task: Task) -> None:
 def _ended_soon(task: Task) -> None:
     for thread in threading.enumerate():
         if thread.name == "tfexp-task":
-            thread.join(5)
+            thread.join(60)
     _nothing_is_left(task)
 
 

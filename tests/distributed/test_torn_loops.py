@@ -217,9 +217,12 @@ def test_a_deadline_ends_a_loop_that_does_not_end(servers: Any, graph: None) -> 
     count = endless(v)
     with tf.Session(servers["worker:0"].target) as session:
         session.run(tf.global_variables_initializer())
-        with pytest.raises(tf.errors.DeadlineExceededError):
-            session.run(count, options=tf.RunOptions(timeout_in_ms=300))
-        rounds = session.run(v.a)
+        for milliseconds in (300, 3000, 30000):
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(count, options=tf.RunOptions(timeout_in_ms=milliseconds))
+            rounds = session.run(v.a)
+            if rounds > 2.0:
+                break
         assert rounds > 2.0
         assert session.run(v.a) == rounds, "nothing goes on behind the client's back"
     leave_nothing(servers)

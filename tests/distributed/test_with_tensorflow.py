@@ -37,7 +37,7 @@ def _tensorflow_server(cluster: dict[str, list[str]], job: str) -> Iterator[None
         finally:
             peer.stdin.close()
             try:
-                peer.wait(20)
+                peer.wait(60)
             except subprocess.TimeoutExpired:
                 peer.kill()
 

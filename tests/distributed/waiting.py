@@ -6,6 +6,7 @@ Other tests look through the registry, so it is there only while a test that use
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -37,6 +38,15 @@ def _(ctx: Any, x: Any) -> Any:
 
 
 del registry._OPS[wait.name]
+
+
+def until_started() -> Iterator[float]:
+    """Ever longer times, in seconds, until an op waits when one of them is over: how long it takes to begin nobody knows."""
+    for seconds in (0.2, 2.0, 20.0):
+        yield seconds
+        if started.acquire(blocking=False):
+            return
+    pytest.fail("the op did not begin")
 
 
 @pytest.fixture(autouse=True)

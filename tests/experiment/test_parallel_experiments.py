@@ -59,14 +59,14 @@ def test_an_ensemble_between_graphs_answers_in_time_without_a_member() -> None:
         assert answer.mean.shape == (len(digits.test_labels), 10)
 
         servers["member:0"].stop()
-        threads[0].join(20)
+        threads[0].join(60)
         asker.timeout = 0.3
         for _ in range(6):  # more often than it is asked while it does not keep up
             answer = asker.ask(digits.test_features[:7])
             assert (answer.by, answer.late) == ((1,), (0,))
             assert answer.seconds < 2.0
         asker.close()
-        threads[1].join(20)
+        threads[1].join(60)
         assert not threads[1].is_alive()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.runtime.asleep import soon
 from tfexp.core.errors import DeadlineExceededError, InvalidArgumentError
 from tfexp.core.op import get_op
 
@@ -18,11 +19,6 @@ from tfexp.core.op import get_op
 def graph() -> Iterator[Any]:
     with tf.Graph().as_default() as g:
         yield g
-
-
-def soon(session: Any, fetches: Any) -> Any:
-    """A run that is given up where it has to wait."""
-    return session.run(fetches, options=tf.RunOptions(timeout_in_ms=30))
 
 
 @pytest.mark.parametrize(("reduction", "expected"), [("MEAN", [3, 5]), ("SUM", [9, 15])])

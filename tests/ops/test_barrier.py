@@ -48,7 +48,7 @@ def test_taking_waits(session):
     for fill in fills:
         assert not taken
         session.run(fill)
-    waiting.join(10)
+    waiting.join(60)
     assert taken == [[b"b", b"a"]]
 
 

@@ -35,7 +35,7 @@ def together(*calls: Callable[[], Any]) -> list[Any]:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     return results
 
 
@@ -144,7 +144,7 @@ def test_as_many_batches_wait_as_may():
 
     def process(tasks, joined):
         begun.set()
-        goes_on.wait(20)
+        goes_on.wait(60)
         sizes.append(len(joined[0]))
         for task in tasks:
             task.keep(len(tasks))
@@ -153,14 +153,14 @@ def test_as_many_batches_wait_as_may():
     rows = [np.zeros([1])]
     settled = [threading.Event() for _ in range(3)]
     first = queue.put(rows)
-    assert begun.wait(20)
+    assert begun.wait(60)
     others = [queue.put(rows), queue.put(rows)]
     with pytest.raises(errors.UnavailableError, match="queue to which this task was submitted is full"):
         queue.put(rows)
     for task, event in zip([first, *others], settled, strict=True):
         task.on_settled(event.set)
     goes_on.set()
-    assert all(event.wait(20) for event in settled)
+    assert all(event.wait(60) for event in settled)
     assert sizes == [1, 2] and [task.result() for task in (first, *others)] == [1, 2, 2]
 
 
@@ -170,7 +170,7 @@ def test_rows_of_two_shapes_fail_both():
     for task in tasks:
         settled = threading.Event()
         task.on_settled(settled.set)
-        assert settled.wait(20)
+        assert settled.wait(60)
         with pytest.raises(errors.InvalidArgumentError, match="must have one shape"):
             task.result()
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.runtime.asleep import soon
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import get_op
 
@@ -20,11 +21,6 @@ from tfexp.core.op import get_op
 def graph() -> Iterator[Any]:
     with tf.Graph().as_default() as g:
         yield g
-
-
-def soon(session: Any, fetches: Any, feeds: Any = None) -> Any:
-    """A run that is given up where it has to wait."""
-    return session.run(fetches, feeds, options=tf.RunOptions(timeout_in_ms=30))
 
 
 # --- the four kinds ----------------------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ class Schedule:
             for thread in threads:
                 thread.start()
             for thread in threads:
-                thread.join(20)
+                thread.join(60)
                 assert not thread.is_alive(), "somebody waits for ever"
             while self.session.run(self.size):
                 first, second = self.session.run(self.dequeue)
@@ -192,7 +192,7 @@ def test_eager_ops_wait_in_their_thread():
         taking = threading.Thread(target=take)
         taking.start()
         queue.enqueue(5)
-        taking.join(20)
+        taking.join(60)
         assert taken == [5]
         queue.close()
         with pytest.raises(tf.errors.OutOfRangeError):

@@ -105,7 +105,7 @@ def test_joining_waits_for_threads_that_end_by_themselves() -> None:
     joiner = thread(coord.join, [worker])
     assert joiner.is_alive()
     go_on.set()
-    joiner.join(10)
+    joiner.join(60)
     assert coord.joined
 
 

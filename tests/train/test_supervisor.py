@@ -96,7 +96,7 @@ def test_a_loop_runs_until_the_stop():
     with supervisor.managed_session():
         looper = supervisor.loop(0.001, calls.release)
         for _ in range(3):
-            assert calls.acquire(timeout=10)
+            assert calls.acquire(timeout=60)
     assert not looper.is_alive()
 
 

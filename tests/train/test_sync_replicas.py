@@ -80,7 +80,7 @@ def test_closing_ends_the_updates():
         session.run(train, {"x:0": [1.0, 1.0, 1.0]})
     for thread in set(threading.enumerate()) - before:
         if thread.name.startswith("QueueRunnerThread"):
-            thread.join(10)
+            thread.join(60)
             assert not thread.is_alive()
 
 
