@@ -6,12 +6,13 @@ Each gets a status with a message, in time; the server lives on, and a session t
 from __future__ import annotations
 
 import contextlib
+import os
 import random
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grpc
 import numpy as np
@@ -25,8 +26,10 @@ from tests.distributed.recording import BY_PATH
 from tfexp.core import errors
 from tfexp.formats.protos import master_service as ms
 
-# Seconds in which anything has to be answered; most takes milliseconds.
+# Seconds of the server's processor time that any answer may take; most take milliseconds.
 BOUND = 10.0
+# Seconds until somebody who waits gives up, however busy the machine is.
+PATIENCE = 120.0
 # MiB that the server may come to have; its address space ends some way above.
 MOST_MEMORY = 2560
 MUTATIONS, GRAPHS = 40, 1200
@@ -37,17 +40,33 @@ RESETS = (f"{MASTER}Reset", "/tensorflow.WorkerService/CleanupAll")
 OUR_FAULT = (errors.UNKNOWN, errors.INTERNAL, errors.UNAVAILABLE, errors.DEADLINE_EXCEEDED)
 
 
+class Serving(NamedTuple):
+    """A server in a process of its own."""
+
+    address: str
+    pid: int
+
+    def processor_seconds(self) -> float:
+        """What it has used so far."""
+        times = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
+
 class Client:
     """Sends bytes and has the outcome: code, text, and the response if there is one."""
 
-    def __init__(self, address: str):
-        self.channel = grpc.insecure_channel(address, options=(("grpc.max_send_message_length", -1),))
+    def __init__(self, server: Serving):
+        self._server = server
+        self.channel = grpc.insecure_channel(server.address, options=(("grpc.max_send_message_length", -1),))
 
-    def send(self, path: str, data: bytes, timeout: float = BOUND) -> tuple[int, str, Any]:
+    def send(self, path: str, data: bytes, timeout: float = PATIENCE) -> tuple[int, str, Any]:
+        before = self._server.processor_seconds()
         try:
             answer = self.channel.unary_unary(path)(data, timeout=timeout)
         except grpc.RpcError as error:
             return error.code().value[0], error.details(), None
+        finally:
+            assert self._server.processor_seconds() - before < BOUND
         response = BY_PATH[path].response.FromString(answer)
         return getattr(response, "status_code", 0), getattr(response, "status_error_message", ""), response
 
@@ -66,8 +85,8 @@ class Client:
 
 
 @contextlib.contextmanager
-def _serving() -> Iterator[str]:
-    """The address of a server in a process of its own, which in the end is still there and has not grown beyond bounds."""
+def _serving() -> Iterator[Serving]:
+    """A server, which in the end is still there and has not grown beyond bounds."""
     command = [sys.executable, "-m", "tests.distributed.fuzz_server"]
     with subprocess.Popen(
         command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -75,34 +94,34 @@ def _serving() -> Iterator[str]:
         assert process.stdout is not None
         assert process.stdin is not None
         try:
-            yield process.stdout.readline().strip().removeprefix("grpc://")
+            yield Serving(process.stdout.readline().strip().removeprefix("grpc://"), process.pid)
             assert process.poll() is None
             process.stdin.close()
             memory = int(process.stdout.read())
-            assert process.wait(BOUND) == 0
+            assert process.wait(PATIENCE) == 0
             assert memory < MOST_MEMORY
         finally:
             process.kill()
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with _serving() as address:
-        yield address
+def server() -> Iterator[Serving]:
+    with _serving() as serving:
+        yield serving
 
 
 @pytest.fixture(scope="module")
-def bystander(server: str) -> Iterator[Any]:
+def bystander(server: Serving) -> Iterator[Any]:
     """A session of somebody else, with a variable."""
     with tf.Graph().as_default() as graph:
         kept = tf.Variable(np.arange(7, dtype=np.float32), name="kept")
-        with tf.Session(f"grpc://{server}", graph=graph) as session:
+        with tf.Session(f"grpc://{server.address}", graph=graph) as session:
             session.run(kept.initializer)
             yield lambda: session.run(kept)
 
 
 @pytest.fixture
-def client(server: str, bystander: Any) -> Iterator[Client]:
+def client(server: Serving, bystander: Any) -> Iterator[Client]:
     client = Client(server)
     yield client
     client.channel.close()
@@ -122,8 +141,8 @@ def test_bytes(client: Client, path: str) -> None:
 
 
 def test_bytes_that_reset() -> None:
-    with _serving() as address:
-        client = Client(address)
+    with _serving() as serving:
+        client = Client(serving)
         for path in RESETS:
             _send_mutations(client, path)
         client.channel.close()
@@ -138,7 +157,7 @@ def _send_mutations(client: Client, path: str) -> None:
     waits = path.endswith(("RecvTensor", "CompleteGroup"))  # for a sender, or other members, that need not come
     for number in range(MUTATIONS):
         data = fuzzing.mutated(rng.choice(requests[path]), rng.choice(everything), rng)
-        outcome = client.send(path, data, 0.2 if waits else BOUND)
+        outcome = client.send(path, data, 0.2 if waits else PATIENCE)
         if not (waits and outcome[0] == errors.DEADLINE_EXCEEDED):
             _check(outcome, f"{path}, mutation {number}")
 
