@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from tfexp.distributed.watchdog import Silent, Spoke, Watchdog
 
 
@@ -43,3 +45,20 @@ def test_who_was_away_himself_blames_nobody() -> None:
     assert watchdog.look(100) == []
     assert watchdog.look(104) == []
     assert watchdog.look(106) == [Silent("a", 6), Silent("b", 6)]
+
+
+def test_a_word_that_comes_while_a_task_is_left_does_not_bring_it_back() -> None:
+    watchdog = Watchdog(5.0)
+    leaving = threading.Thread(target=watchdog.leave, args=["ps:0"])
+
+    class Heard(dict[str, float]):
+        def __contains__(self, task: object) -> bool:
+            found = super().__contains__(task)
+            leaving.start()
+            leaving.join(0.05)  # it would be done, did it not wait
+            return found
+
+    watchdog._heard = Heard({"ps:0": 0.0})
+    watchdog.hear("ps:0", 1.0)
+    leaving.join(60)
+    assert watchdog.look(9.0) == []

@@ -174,7 +174,7 @@ def test_a_task_that_dies_ends_the_run_with_one_error_if_it_may_not_be_started_a
         killing = thread.submit(kill)
         ended = cli(*words)
         began, pids = killing.result()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert ended.code == 1
     lines = ended.err.splitlines()
     assert re.fullmatch(

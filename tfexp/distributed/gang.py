@@ -230,6 +230,8 @@ class Gang:
         self.tell("cluster", name, tasks=tasks, tasks_on_host=on_host[message["host"]])
 
     def _serves(self, name: str, message: Message) -> Message | None:
+        if name not in self._told:
+            return None  # a server that was gone again before this was heard
         again = self.restarted[name] > 0
         began = self._began.pop(name)
         self._serving[name] = message

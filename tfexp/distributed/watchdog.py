@@ -1,7 +1,8 @@
-"""Who has not been heard of for too long: a state machine without clocks."""
+"""Who has not been heard of for too long: a state machine without clocks. Any thread may say that it has heard a task."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -29,31 +30,37 @@ class Watchdog:
 
     def __init__(self, within: float):
         self._within = within
+        self._lock = threading.Lock()
         self._heard: dict[str, float] = {}
         self._silent: dict[str, float] = {}  # since when
         self._looked: float | None = None
 
     def watch(self, task: str, now: float) -> None:
         """Expect words of the task from now on."""
-        self._heard[task] = now
+        with self._lock:
+            self._heard[task] = now
 
     def leave(self, task: str) -> None:
         """Expect nothing more of it: it is known to be gone, or has done its part."""
-        self._heard.pop(task, None)
+        with self._lock:
+            self._heard.pop(task, None)
         self._silent.pop(task, None)
 
     def hear(self, task: str, now: float) -> None:
         """The task has said something; nothing happens if it is not watched."""
-        if task in self._heard:
-            self._heard[task] = now
+        with self._lock:
+            if task in self._heard:
+                self._heard[task] = now
 
     def look(self, now: float) -> list[Silent | Spoke]:
         """What is new. Who did not look for long was away itself, which is none of the tasks' silence."""
-        if self._looked is not None and now - self._looked > self._within:
-            self._heard = dict.fromkeys(self._heard, now)
+        with self._lock:
+            if self._looked is not None and now - self._looked > self._within:
+                self._heard = dict.fromkeys(self._heard, now)
+            latest = list(self._heard.items())
         self._looked = now
         found: list[Silent | Spoke] = []
-        for task, heard in list(self._heard.items()):
+        for task, heard in latest:
             since = self._silent.get(task)
             if since is None and now - heard > self._within:
                 self._silent[task] = heard
