@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import gc
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -205,6 +208,40 @@ def test_a_server_that_stops_leaves_no_threads(monkeypatch: pytest.MonkeyPatch) 
     for thread in made:
         thread.join(60)
         assert not thread.is_alive()
+
+
+def test_garbage_collection_that_finds_a_session_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It may come upon one while the thread has the lock of the session's own server."""
+    server = tf.train.Server.create_local_server()
+    with tf.Graph().as_default():
+        one = tf.constant(1.0)
+        cycle: list[Any] = [tf.Session(server.target)]
+        cycle[0].run(one)
+        cycle.append(cycle)
+        del cycle
+        handle, collected = server._task._master.handle, []
+
+        def handled(event: Any) -> Any:
+            if not collected:
+                collected.append(gc.collect())
+            return handle(event)
+
+        monkeypatch.setattr(server._task._master, "handle", handled)
+        ran: list[float] = []
+
+        def run() -> None:
+            with tf.Session(server.target, graph=one.graph) as session:
+                ran.append(session.run(one))
+
+        thread = threading.Thread(target=run, daemon=True)
+        thread.start()
+        thread.join(60)
+        assert ran == [1.0]
+        until = time.monotonic() + 60
+        while server._task._master._sessions and time.monotonic() < until:
+            threading.Event().wait(0.01)
+        assert not server._task._master._sessions
+    server.stop()
 
 
 def test_what_cannot_be_served_is_said_with_the_address() -> None:

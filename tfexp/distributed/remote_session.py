@@ -143,6 +143,14 @@ class RemoteBackend:
                 self._transport.call(m.CloseSession(self._handle), _CLOSE_TIMEOUT)
         self._transport.close()
 
+    def forget(self) -> None:
+        # A server of this process may be what the thread is at, which would then wait for itself.
+        closing = threading.Thread(target=self.close, name="tfexp-forgotten-session", daemon=True)
+        try:
+            closing.start()
+        except RuntimeError:  # the interpreter ends, and starts no more threads
+            self.close()
+
 
 class RemoteStep:
     """One (fetches, targets, feeds), by name."""

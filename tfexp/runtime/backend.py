@@ -55,6 +55,10 @@ class Backend(Protocol):
         """Cancel what runs and let go of everything. May be called more than once."""
         ...
 
+    def forget(self) -> None:
+        """`close`, for the garbage collection, which comes in any thread, whatever locks that has."""
+        ...
+
 
 # target, graph, config -> backend; and target, containers -> None for Session.reset
 Factory = Callable[[str, Any, Any], Backend]

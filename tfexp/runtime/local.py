@@ -115,6 +115,9 @@ class LocalBackend:
         if self._owns_resources:
             self.resources.clear()
 
+    def forget(self) -> None:
+        self.close()
+
     def guarded(self, runner: Callable[..., Sequence[Any]], timeout_in_ms: int = 0) -> Runner:
         """`runner` as a step that can be cancelled: by its deadline, and by closing the session."""
 

@@ -108,7 +108,7 @@ class BaseSession:
         # Garbage collection must not fail because __init__ did, nor because modules are gone at the interpreter's end.
         if not getattr(self, "_closed", True):
             try:
-                self.close()
+                self._backend.forget()
             except Exception:
                 pass
 
