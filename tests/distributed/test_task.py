@@ -67,8 +67,9 @@ def test_a_call_that_is_cancelled_before_it_runs_ends(task: Task) -> None:
 def test_a_call_that_is_cancelled_while_it_begins_ends(task: Task) -> None:
     """Between the moment in which the master asks for a stage and that in which the stage begins."""
     session = _session(task)
-    with pytest.raises(errors.DeadlineExceededError):  # the graph is registered by then
-        task.call(m.RunStep(session, *STEP), timeout=0.1)
+    for seconds in waiting.until_started():  # the graph is registered then
+        with pytest.raises(errors.DeadlineExceededError):
+            task.call(m.RunStep(session, *STEP), timeout=seconds)
     for attribute in ("_ask_own_worker", "_hand_over"):
         number = task.begin()
         original = getattr(task, attribute)
