@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Iterator
 
@@ -84,9 +85,10 @@ def test_time_elapses_by_itself_and_stops_with_the_server(monkeypatch: pytest.Mo
     server = tf.train.Server.create_local_server()
     try:
         session = tf.Session(server.target)
-        session.run(tf.constant(1.0))
+        with contextlib.suppress(errors.AbortedError):  # on a busy machine it is over before the step begins
+            session.run(tf.constant(1.0))
         ended = threading.Event()
-        for _ in range(500):
+        for _ in range(6000):
             if not server._task._master._sessions:
                 break
             ended.wait(0.01)

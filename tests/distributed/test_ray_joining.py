@@ -4,12 +4,14 @@ import json
 import signal
 import socket
 import sys
+import tempfile
 import threading
+from pathlib import Path
 
 import pytest
 
 from tfexp.distributed.hosting import HostingError
-from tfexp.distributed.ray_joining import Membership
+from tfexp.distributed.ray_joining import Membership, _new_folder
 
 NAMES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 STAND_IN = """
@@ -72,6 +74,13 @@ def test_one_that_may_want_a_token_is_said_to(seen):
     assert found == {}
     assert "Failed to connect to Ray cluster; start Ray (" in message
     assert "set RAY_AUTH_MODE=token if it asks for one" in message
+
+
+def test_a_folder_that_somebody_else_removes_is_nothing_to_remove(monkeypatch):
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        Path(folder, "ray-99999999-left").symlink_to("gone")  # listed, and not there
+        assert Path(_new_folder()).parent == Path(folder)
 
 
 @pytest.fixture

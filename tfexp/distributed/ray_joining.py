@@ -174,8 +174,9 @@ def _new_folder() -> str:
     parent = tempfile.gettempdir() if len(tempfile.gettempdir()) < 30 else "/tmp"
     for folder in Path(parent).glob("ray-*-*"):
         owner = folder.name.split("-")[1]
-        if owner.isdecimal() and not Path("/proc", owner).exists() and folder.stat().st_uid == os.getuid():
-            shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(FileNotFoundError):  # another process may be removing it, too
+            if owner.isdecimal() and not Path("/proc", owner).exists() and folder.stat().st_uid == os.getuid():
+                shutil.rmtree(folder, ignore_errors=True)
     return tempfile.mkdtemp(prefix=f"ray-{os.getpid()}-", dir=parent)
 
 
