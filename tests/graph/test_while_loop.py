@@ -397,7 +397,13 @@ def test_an_endless_loop_stops_at_the_deadline_and_when_the_session_closes():
     with tf.Session() as session, pytest.raises(tf.errors.DeadlineExceededError):
         session.run(y, options=tf.RunOptions(timeout_in_ms=50))
     session = tf.Session()
-    threading.Timer(0.05, session.close).start()
+
+    def close() -> None:
+        while not session._backend.active._steps:
+            threading.Event().wait(0.001)
+        session.close()
+
+    threading.Thread(target=close).start()
     with pytest.raises(tf.errors.CancelledError):
         session.run(y)
 

@@ -146,28 +146,29 @@ def test_processes_with_random_numbers_of_their_own() -> None:
 
 
 def test_a_generator_that_takes_no_calls_from_several_threads() -> None:
-    entered, go_on = threading.Event(), threading.Event()
+    go_on = threading.Event()
 
     def generate() -> Iterator[int]:
-        yield 0
-        entered.set()
-        go_on.wait(30)
-        yield 1
+        go_on.wait(60)
+        yield from range(10)
 
-    enqueuer = GeneratorEnqueuer(generate())
+    class Busy:
+        """A call of another thread is refused while one is under way, which then goes on."""
+
+        def __init__(self) -> None:
+            self._generator = generate()
+
+        def __next__(self) -> int:
+            try:
+                return next(self._generator)
+            except ValueError:
+                go_on.set()
+                raise
+
+    enqueuer = GeneratorEnqueuer(Busy())
     enqueuer.start(2, 10)
-    made = enqueuer.get()
-    assert next(made) == 0
-    entered.wait(30)
     with pytest.raises(RuntimeError, match="NOT thread-safe"):
-        _until_an_error(made, go_on)
-
-
-def _until_an_error(made: Iterator[Any], go_on: threading.Event) -> None:
-    # The second call is refused at once; its result comes after that of the first.
-    threading.Timer(0.05, go_on.set).start()
-    for _ in range(3):
-        next(made)
+        list(enqueuer.get())
 
 
 def test_stopping_with_nobody_taking() -> None:
