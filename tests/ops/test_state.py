@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tfexp.core import errors
 from tfexp.core.kernel import Ref
 from tfexp.core.op import get_gradient, get_op
 from tfexp.graph.gradients import gradients
+from tfexp.ops import state
 
 NUMERIC = [
     tf.float32, tf.float64, tf.float16, tf.bfloat16, tf.int8, tf.int16, tf.int32, tf.int64, tf.uint8, tf.uint16,
@@ -136,6 +138,88 @@ def test_count_up_to_stops_at_the_limit() -> None:
             with pytest.raises(errors.OutOfRangeError, match="Reached limit of 5"):
                 session.run(count)
         assert session.run(c) == 5
+
+
+def test_steps_that_count_at_once_each_get_a_number() -> None:
+    ref, counted = Ref("counter", tf.int64, tf.TensorShape([])), []
+    other = threading.Thread(target=lambda: counted.append(int(state.count_up(ref, 9))))
+
+    class Counter(np.ndarray):
+        """Somebody else counts when it has been read."""
+
+        def copy(self, order: Any = "C") -> Any:
+            read = np.array(self)
+            if other.ident is None:
+                other.start()
+                other.join(0.05)  # it would be done, did it not wait
+            return read
+
+    ref.value = np.zeros([], np.int64).view(Counter)
+    counted.append(int(state.count_up(ref, 9)))
+    other.join(60)
+    assert sorted(counted) == [0, 1]
+
+
+def test_steps_that_add_at_once_lose_nothing() -> None:
+    """NumPy lets other threads go on in the midst of large arrays."""
+    ref = Ref("v", tf.float32, tf.TensorShape([3]))
+    other = threading.Thread(target=lambda: add(ref, np.ones(3, np.float32)))
+
+    def slow_add(buffer: np.ndarray, value: np.ndarray, out: np.ndarray) -> None:
+        total = buffer + value
+        if other.ident is None:
+            other.start()
+            other.join(0.05)  # it would be done, did it not wait
+        out[...] = total
+
+    add = state._update_by(slow_add)
+    ref.assign(np.zeros(3, np.float32))
+    add(ref, np.ones(3, np.float32))
+    other.join(60)
+    np.testing.assert_array_equal(ref.value, [2, 2, 2])
+
+
+@pytest.mark.parametrize("name", ["ScatterAdd", "ScatterNdAdd"])
+def test_steps_that_scatter_at_once_lose_nothing(name: str) -> None:
+    ref = Ref("v", tf.float32, tf.TensorShape([3]))
+
+    class Buffer(np.ndarray):
+        """Somebody else adds when rows have been read."""
+
+        def __getitem__(self, index: Any) -> Any:
+            taken = np.asarray(self)[index]
+            if other.ident is None:
+                other.start()
+                other.join(0.05)  # it would be done, did it not wait
+            return taken
+
+    def add() -> None:
+        indices = np.array([0, 2]) if name == "ScatterAdd" else np.array([[0], [2]])
+        get_op(name).kernels["CPU"].compute(None, ref, indices, np.ones(2, np.float32))
+
+    other = threading.Thread(target=add)
+    ref.value = np.zeros(3, np.float32).view(Buffer)
+    add()
+    assert other.ident is not None
+    other.join(60)
+    np.testing.assert_array_equal(ref.value, [2, 0, 2])
+
+
+def test_a_variable_has_a_value_once_all_of_it_is_there() -> None:
+    ref, seen = Ref("v", tf.float32, tf.TensorShape([3])), []
+
+    class Coming:
+        """A value that somebody looks for while it is copied."""
+
+        shape = (3,)
+
+        def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+            seen.append(ref.value)
+            return np.arange(3, dtype=np.float32)
+
+    ref.assign(Coming())
+    assert seen and all(one is None for one in seen)
+    np.testing.assert_array_equal(ref.value, [0, 1, 2])
 
 
 def test_temporary_variable_lives_for_one_step() -> None:

@@ -16,6 +16,7 @@ name), or ValueError, TypeError, IndexError, ArithmeticError (these become Inval
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -126,10 +127,11 @@ class BindRequest:
 class Ref:
     """A variable's storage: one buffer that is updated in place, so that readers of the buffer see the update.
 
-    `value` is None until the first assignment. Assigning an array of another shape or dtype replaces the buffer.
+    `value` is None until the first assignment. Assigning an array of another shape or dtype replaces the buffer. Whoever
+    changes it has `updating` meanwhile: NumPy lets other threads go on in the midst of a large array.
     """
 
-    __slots__ = ("dtype", "name", "shape", "value")
+    __slots__ = ("dtype", "name", "shape", "updating", "value")
 
     by_handle = False  # whether tensors that stand for it are handles (of dtype resource), not references
 
@@ -138,6 +140,7 @@ class Ref:
         self.dtype = dtype
         self.shape = shape
         self.value: np.ndarray | None = None
+        self.updating = threading.RLock()
 
     def no_value(self) -> str:
         """What to say to who wants the value where there is none."""
@@ -145,12 +148,14 @@ class Ref:
 
     def assign(self, value: Any) -> None:
         """Store a copy of `value`, in place when the buffer fits."""
-        buffer = self.value
-        if buffer is not None and buffer.shape == np.shape(value):
-            buffer[...] = value
-        else:
-            self.value = aligned_empty(np.shape(value), self.dtype.as_numpy_dtype)
-            self.value[...] = value
+        with self.updating:
+            buffer = self.value
+            if buffer is not None and buffer.shape == np.shape(value):
+                buffer[...] = value
+            else:
+                fresh = aligned_empty(np.shape(value), self.dtype.as_numpy_dtype)
+                fresh[...] = value
+                self.value = fresh  # now that it is whole: others may be waiting for the variable to have a value
 
 
 def aligned_empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray:

@@ -6,7 +6,6 @@ Each run through the data set has a generator of its own, which nodes know by a 
 from __future__ import annotations
 
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -33,16 +32,15 @@ class _Running:
         self._generator, self._types = generator, types
         self._components: list[Component] = flatten(element)
         self._element = element
+        # Without a lock, which garbage collection that ends an iterator might find taken by its own thread.
         self._numbers = itertools.count()
-        self._lock = threading.Lock()
         self._iterators: dict[int, Iterator[Any]] = {}
 
     def begin(self, *args: Any) -> np.int64:
         """A new one; its number."""
         iterator = iter(self._generator(*args))
-        with self._lock:
-            number = next(self._numbers)
-            self._iterators[number] = iterator
+        number = next(self._numbers)
+        self._iterators[number] = iterator
         return np.int64(number)
 
     def give(self, number: Any) -> list[np.ndarray]:
@@ -69,8 +67,7 @@ class _Running:
 
     def end(self, number: Any) -> np.int64:
         """Nobody asks for more."""
-        with self._lock:
-            iterator = self._iterators.pop(int(number), None)
+        iterator = self._iterators.pop(int(number), None)
         close = getattr(iterator, "close", None)
         if close is not None:
             close()

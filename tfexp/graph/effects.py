@@ -81,7 +81,7 @@ def _source(tensor: Tensor) -> Tensor:
 
 def _functions(op: Operation) -> list[Function]:
     library = op.graph._functions
-    return [library[name] for name in called_functions(op) if name in library]
+    return [found for name in called_functions(op) if (found := library.get(name)) is not None]
 
 
 def _writes(op: Operation, index: int) -> bool:

@@ -313,7 +313,7 @@ class Graph(Elements, Surroundings, Collections):
                 if add_shapes and op.outputs:
                     shapes = node.attr["_output_shapes"].list.shape
                     shapes.extend(t.get_shape().as_proto() for t in op.outputs)
-            for name, function in self._functions.items():
+            for name, function in list(self._functions.items()):  # some may be forgotten meanwhile, as nobody has them
                 graph_def.library.function.append(function.definition)
                 if function.gradient_name is not None:
                     graph_def.library.gradient.add(function_name=name, gradient_func=function.gradient_name)

@@ -179,7 +179,8 @@ def _define_rows(
             raise InvalidArgumentError(None, None, f"params must be at least 1-D, got a scalar (variable {ref.name})")
         _check_rows(ref, buffer, indices, updates)
         if indices.size:
-            update(buffer, (indices,), _own(updates, buffer))
+            with ref.updating:
+                update(buffer, (indices,), _own(updates, buffer))
         return ref
 
     if isinstance(change, np.ufunc):
@@ -301,7 +302,8 @@ def _define_elements(name: str, types: str | None, use_locking: str, update: Upd
             # An empty index is the whole variable: row 0 of a view with one more dimension.
             buffer, indices = buffer[np.newaxis], np.zeros((*indices.shape[:-1], 1), np.int64)
         if indices.size:
-            update(buffer, tuple(np.moveaxis(indices, -1, 0)), _own(updates, buffer))
+            with ref.updating:
+                update(buffer, tuple(np.moveaxis(indices, -1, 0)), _own(updates, buffer))
         return ref
 
     return _finish(Forms(op, of_handle), update_elements, _nd_shape, stops_gradients)

@@ -1,7 +1,8 @@
 """Variables' nodes: storage, assignment, and questions about it. What Python programs hold is `ops.variables.Variable`.
 
 Every kernel works on a `Ref`, in place; one that needs a value fails with FailedPreconditionError where the variable has
-none yet. `use_locking` is accepted everywhere and changes nothing: the executor runs an update alone.
+none yet. `use_locking` is accepted everywhere and changes nothing: what steps assign, add and scatter is done one after the
+other.
 """
 
 from __future__ import annotations
@@ -171,7 +172,8 @@ def _update_by(ufunc: Any) -> Update:
                 f"Parameters and update must be the same size: variable {ref.name} has shape {dims_text(buffer.shape)}, "
                 f"the update {dims_text(np.shape(value))}",
             )
-        ufunc(buffer, value, buffer)
+        with ref.updating:
+            ufunc(buffer, value, buffer)
         return ref
 
     return update
@@ -227,10 +229,12 @@ def _(ctx: Any, ref: Ref, *, limit: int) -> Any:
 def count_up(ref: Ref, limit: int) -> Any:
     """What CountUpTo does."""
     buffer = buffer_of(ref)
-    before = buffer.copy()
+    with ref.updating:
+        before = buffer.copy()
+        if before < limit:
+            buffer += buffer.dtype.type(1)
     if before >= limit:
         raise OutOfRangeError(None, None, f"Reached limit of {limit}")
-    buffer += buffer.dtype.type(1)
     return before
 
 

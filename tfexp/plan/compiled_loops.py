@@ -7,6 +7,7 @@ the bit, and it does not matter which steps ran before anything was compiled.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -203,6 +204,8 @@ def _argument(recorder: Recorder, value: Value) -> StandIn:
 
 class _StandInRef:
     """As good as a `Ref` to a kernel that updates its value in place."""
+
+    updating = contextlib.nullcontext()
 
     def __init__(self, value: StandIn):
         self.value = value

@@ -288,8 +288,9 @@ def _own(ref: Ref) -> None:
     if buffer is not None and (
         sys.getrefcount(buffer) > 3 or (buffer.base is not None and sys.getrefcount(buffer.base) > 2)
     ):
-        ref.value = aligned_empty(buffer.shape, buffer.dtype)
-        ref.value[...] = buffer
+        own = aligned_empty(buffer.shape, buffer.dtype)
+        own[...] = buffer
+        ref.value = own
 
 
 def _refusal(op_def: Op, values: Sequence[Any], attrs: dict[str, Any]) -> errors.OpError | None:

@@ -167,7 +167,7 @@ class LocalStep:
         self.ready: dict[Shapes, Runner] = {}
         self._backend = backend
         self._fetches, self._targets, self._feeds = tuple(fetches), tuple(targets), tuple(feeds)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # garbage collection may run the function that ends an iterator while it plans that
         self._specialised: dict[Shapes, Compiled] = {}
         self._generic: Compiled | None = None
         self.placement: Placement | None = None  # the latest, of the dynamic placer

@@ -21,7 +21,7 @@ class PlanCache:
 
     def __init__(self, limit: int):
         self._limit = limit
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # garbage collection may run a function, in any thread
         self._entries: dict[Evictable, Callable[[], None]] = {}
 
     def __len__(self) -> int:
