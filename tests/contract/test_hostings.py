@@ -47,7 +47,7 @@ def servers_elsewhere() -> Iterator[tuple[dict[str, list[str]], list[int]]]:
         for process in started:
             process.terminate()
         for process in started:
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)
 
 
 @pytest.fixture(scope="module")

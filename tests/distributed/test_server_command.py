@@ -30,7 +30,7 @@ def test_serves_until_a_signal_ends_it(number: signal.Signals) -> None:
         with tf.Graph().as_default(), tf.Session(f"grpc://localhost:{port}") as session:
             assert session.run(tf.constant(3) * 5) == 15
         process.send_signal(number)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (0, "/job:ps/task:0 has ended\n", "")
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("localhost", port), timeout=5)

@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from tensorboard.compat.proto import function_pb2
 
 import tfexp as tf
 from tfexp.core.errors import OperatorNotAllowedInGraphError
@@ -361,3 +362,19 @@ def test_each_thread_has_a_default_graph_of_its_own():
             thread.join()
     assert len({graph, inner, *found}) == 6
     assert tf.get_default_graph() is graph
+
+
+def test_a_function_that_is_forgotten_while_the_graph_is_written_down() -> None:
+    """Garbage collection finds that nobody can call it any more."""
+
+    class Function:
+        gradient_name = None
+
+        @property
+        def definition(self) -> function_pb2.FunctionDef:
+            graph._functions.pop("forgotten", None)
+            return function_pb2.FunctionDef()
+
+    graph = tf.Graph()
+    graph._functions.update(kept=Function(), forgotten=Function())  # type: ignore[arg-type]
+    assert len(graph.as_graph_def().library.function) == 2

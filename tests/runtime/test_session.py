@@ -2,6 +2,7 @@
 
 import collections
 import gc
+import threading
 import weakref
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors
+from tfexp.runtime import local
 from tfexp.stand_ins.modules import stand_for
 
 Pair = collections.namedtuple("Pair", ["left", "right"])
@@ -488,3 +490,23 @@ def test_a_traced_step_of_constants_names_its_device():
         session.run(tf.constant(1.0), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
     (device,) = metadata.step_stats.dev_stats
     assert device.device.endswith("CPU:0")
+
+
+def test_a_step_may_be_run_while_it_is_planned(monkeypatch):
+    """By garbage collection, say, that comes upon an iterator which ends with the same function."""
+    x = tf.placeholder(tf.float32, [])
+    doubled, compile_plan = x * 2.0, local.compile_plan
+    found = []
+    with tf.Session() as session:
+
+        def interrupted(*args):
+            if not found:
+                found.append(None)
+                found.append(session.run(doubled, {x: 2.0}))
+            return compile_plan(*args)
+
+        monkeypatch.setattr(local, "compile_plan", interrupted)
+        thread = threading.Thread(target=lambda: found.append(session.run(doubled, {x: 3.0})), daemon=True)
+        thread.start()
+        thread.join(60)
+        assert found == [None, 4.0, 6.0]
