@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -102,7 +103,17 @@ def composed(words: list[str], config_dir: str | None = None) -> Composed:
     chosen = dict(config.hydra.runtime.choices)
     kinds["hydra"] = OfHydra
     plain = [OmegaConf.to_container(OmegaConf.masked_copy(tree, [*sections, "hydra"])) for tree in (config, without)]
-    return Composed(plain[0], plain[1], kinds, chosen, origins)  # type: ignore[arg-type]  # of mappings come dicts
+    values: Any = plain  # of mappings come dicts
+    return Composed(values[0], values[1], kinds, chosen, origins, functools.partial(_interpolated, config))
+
+
+def _interpolated(config: DictConfig, key: str) -> Any:
+    """A key's value with those of other keys in it; where one of them is not there, words that say so."""
+    try:
+        value = OmegaConf.select(config, key)
+        return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+    except InterpolationResolutionError as error:
+        return f"nothing: {str(error).splitlines()[0]}"
 
 
 # ---- from words to a composed configuration
