@@ -118,7 +118,7 @@ def test_nothing_is_waited_for_that_it_would_bring(joined):
     ("said", "line"),
     [
         (
-            "The actor died unexpectedly before finishing this task.\n\tclass_name: Task\n\tpid: 17\nThe actor is dead because "
+            "The actor died unexpectedly before finishing this task.\n\tclass_name: Task\nThe actor is dead because "
             "its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with "
             "a connection error code 2. End of file. There are some potential root causes. (1) It is killed. (2) …",
             "its worker process has died: Worker unexpectedly exits with a connection error code 2. End of file",
