@@ -14,6 +14,7 @@ from run_files import numbers, records
 
 import tfexp as tf
 from tfexp.experiment.starting import begin_with
+from tfexp.preview import main as preview
 
 MLP = ["model=mlp", "data=digits", "model.hidden=[7]"]
 
@@ -30,7 +31,11 @@ def first(cli: Callable, tmp_path: Path) -> Path:
     return tmp_path / "first"
 
 
-def test_it_begins_where_the_other_ended(first: Path, cli: Callable, tmp_path: Path) -> None:
+def test_it_begins_where_the_other_ended(
+    first: Path, cli: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert preview([*MLP, "train.start_from=first"]) == 0
+    assert "start       all 4 variables begin with the values in" in capsys.readouterr().out
     ended = cli(*MLP, "train.steps=5", "train.start_from=first", "hydra.run.dir=second")
     assert ended.code == 0, ended.err
     checkpoint = first / "checkpoints" / "model.ckpt-12"
