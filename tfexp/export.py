@@ -15,9 +15,8 @@ import shlex
 import sys
 from pathlib import Path
 
-from tfexp.experiment.checkpoints import best_checkpoint, last_checkpoint
+from tfexp.experiment.checkpoints import one_checkpoint
 from tfexp.experiment.cli import reported, settings_of_run
-from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.exporting import export
 from tfexp.experiment.outputs import RunFiles
 
@@ -37,16 +36,14 @@ def main(argv: list[str] | None = None) -> int:
 def _export(folder: Path, out: Path, best: bool) -> int:
     files = RunFiles(folder)
     settings = settings_of_run(folder)
-    checkpoint = best_checkpoint(files) if best else last_checkpoint(files)
-    if checkpoint is None:
-        raise ExperimentError(f"{files.checkpoints} holds no checkpoint")
-    done = export(files, settings, checkpoint, out)
+    done = export(files, settings, one_checkpoint(files, best=best), out)
     names = done.dataset.columns
     columns = ", ".join(names[:_MOST_COLUMNS]) + (", …" if len(names) > _MOST_COLUMNS else "")
     print(f"{settings.title} after step {done.step}: {out}")
-    for name, tensor in (*done.inputs.items(), *done.outputs.items()):
+    inputs = {"features": done.features}
+    for name, tensor in (*inputs.items(), *done.predictions.items()):
         shape = ", ".join("rows" if size is None else str(size) for size in tensor.shape.as_list())
-        print(f"  {name:13}  {tensor.dtype.name} [{shape}]" + (f": {columns}" if name in done.inputs else ""))
+        print(f"  {name:13}  {tensor.dtype.name} [{shape}]" + (f": {columns}" if name in inputs else ""))
     example = f"features=np.zeros((1, {done.dataset.spec.width}))"
     print(
         f"python -m tfexp.saved_model_cli run --dir {shlex.quote(str(out))} --tag_set serve "

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tfexp.distributed.hosting import HostingError
-from tfexp.distributed.ray_joining import Membership, _new_folder
+from tfexp.distributed.ray_joining import Membership, _new_folder, cause
 
 NAMES = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 STAND_IN = """
@@ -121,3 +121,21 @@ def test_nothing_is_waited_for_that_it_would_bring(joined):
     listening.close()
     membership.wait_for([reader])
     never.set()
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        (
+            "The actor died unexpectedly before finishing this task.\n\tclass_name: Task\nThe actor is dead because "
+            "its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with "
+            "a connection error code 2. End of file. There are some potential root causes. (1) It is killed. (2) …",
+            "its worker process has died: Worker unexpectedly exits with a connection error code 2. End of file",
+        ),
+        ("The actor is dead because it was killed by `ray.kill`.", "it was killed by `ray.kill`"),
+        ("No such node.\nSome common causes include: none", "No such node"),
+        ("", "ValueError"),
+    ],
+)
+def test_what_ray_says_of_a_process_that_is_gone_is_a_line(said, line):
+    assert cause(ValueError(said)) == line

@@ -17,7 +17,7 @@ ROOTS = (
 )
 TRAIN = (
     "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_best, keep_checkpoints, seed, "
-    "steps, summary_every, trace_every"
+    "start_from, steps, summary_every, trace_every"
 )
 MODELS = "The choices are: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec"
 FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"
@@ -50,8 +50,20 @@ MESSAGES = {
     "device, input, model, optimizer, replication, schedule, train, update",
     "optimizer=sgd,adam": "optimizer: 'optimizer=sgd,adam' is several values: add -m to try each",
     "model": "cannot read 'model' as key=value",
-    "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value "
-    "(a value with spaces, commas or brackets needs quotes of its own)",
+    "train.steps=[1,": "cannot read 'train.steps=[1,' as key=value (a value with spaces, commas, brackets or letters such "
+    "as é needs quotes of its own: 'train.steps=\"[1,\"')",
+    "data=csv data.path=données.csv": "cannot read 'data.path=données.csv' as key=value (a value with spaces, commas, "
+    "brackets or letters such as é needs quotes of its own: 'data.path=\"données.csv\"')",
+    "données=3": "cannot read 'données=3' as key=value",
+    "cluster.ps_hosts={a:1}": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): '{'a': 1}' is not a list: give "
+    "cluster.ps_hosts=[…]",
+    "cluster.ps_hosts.a=3": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): is a list, which has no 'a': give "
+    "cluster.ps_hosts=[…]",
+    "cluster.ps_hosts.a.b=3": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): is a list, which has no 'a.b': give "
+    "cluster.ps_hosts=[…]",
+    "train.early_stop=[1]": "train.early_stop: '[1]' is not a section: give train.early_stop.<setting>=<value>",
+    "optimizer=[a]": "optimizer (conf/optimizer): there is no choice 'a'. The choices are: adadelta, adagrad, adam, ftrl, "
+    "momentum, proximal_adagrad, proximal_sgd, rmsprop, sgd",
     # keys
     "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
@@ -61,7 +73,7 @@ MESSAGES = {
     "'optimzer.learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
     "optimizer.lr=1": "optimizer.lr (conf/optimizer/sgd.yaml): there is no setting 'lr'; did you mean "
-    "'learning_rate'? The choices are: learning_rate",
+    "'learning_rate'? The choices are: clip_norm, learning_rate",
     "--cfg job train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
     "train.stepz=3": f"train.stepz (conf/config.yaml): there is no setting 'stepz'; did you mean 'steps'? {TRAIN}",
     "train.learning_rate=3": f"train.learning_rate (conf/config.yaml): there is no setting 'learning_rate'. {TRAIN}. "
@@ -266,7 +278,7 @@ def test_a_wrong_setting_in_a_file_of_ones_own_names_the_file_and_the_line(cli: 
     for choice, message in {
         "fast": f"optimizer.learning_rate ({folder}/fast.yaml, line 4): -1.0 must be above 0",
         "slip": f"optimizer.lerning_rate ({folder}/slip.yaml, line 4): there is no setting 'lerning_rate'; did you mean "
-        "'learning_rate'? The choices are: learning_rate",
+        "'learning_rate'? The choices are: clip_norm, learning_rate",
         "torn": f"{folder}/torn.yaml, line 2: not YAML: expected ',' or ']', but got ':'",
     }.items():
         ended = cli("--config-dir", "mine", f"optimizer={choice}")

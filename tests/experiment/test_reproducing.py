@@ -136,6 +136,7 @@ def test_evaluations_part_where_the_first_differs() -> None:
 
 
 def test_the_environment_is_compared_where_both_know_it() -> None:
-    before = {"versions": {"numpy": "1"}, "git": None, "data": {"sha256": "a"}, "started": "then"}
+    before = {"versions": {"numpy": "1"}, "git": None, "data": {"sha256": "a"}, "started": "then", "start": {"step": 3}}
     after = {"versions": {"numpy": "2"}, "git": {"commit": "c"}, "data": {"sha256": "a"}, "code": {}, "started": "now"}
-    assert environment_differences(before, after) == [("versions.numpy", "1", "2")]
+    after["start"] = {"step": 5}  # the run that it began with went on meanwhile
+    assert environment_differences(before, after) == [("versions.numpy", "1", "2"), ("start.step", 3, 5)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -30,6 +32,23 @@ def test_each_op_is_told():
     assert (kind, len(inputs), name) == ("Split", 2, "halves") and inputs[1] is x
     assert dict(zip(attrs[::2], attrs[1::2], strict=True))["num_split"] == 2
     assert all(one is other for one, other in zip(outputs, halves, strict=True))
+
+
+def test_each_thread_has_its_own():
+    seen: list[str] = []
+    callbacks.seterr("raise")
+    callbacks.add_execution_callback(lambda kind, *of: seen.append(kind))
+
+    def of_another():
+        with eager_mode():
+            before = callbacks.seterr("ignore")
+            return before, float(tf.math.log(tf.constant(0.0)))
+
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(of_another).result() == ({"inf_or_nan": callbacks.ExecutionCallback.IGNORE}, -math.inf)
+    assert seen == []
+    with pytest.raises(callbacks.InfOrNanError):
+        tf.math.log(tf.constant(0.0))
 
 
 def test_infinities_and_nan_are_found():

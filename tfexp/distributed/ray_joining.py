@@ -194,10 +194,13 @@ def _first_line(error: BaseException) -> str:
 
 
 def cause(error: Any) -> str:
-    """What Ray says of a process that is gone, in a line."""
+    """What Ray says of a process that is gone, in a line, without what it guesses."""
     text = " ".join(str(error).split())
     _, found, detail = text.partition("The actor is dead because ")
     said = detail if found else text
-    with contextlib.suppress(ValueError):
-        said = said[: said.index("Some common causes include")]
+    for guesses in ("Some common causes include", "There are some potential root causes"):
+        said = said.partition(guesses)[0]
+    died, found, how = said.partition(" Worker exit type: ")
+    if found:  # a kind in capitals, and then what was seen
+        said = f"{died.rstrip('.')}: {how.partition('Worker exit detail: ')[2] or how}"
     return said.strip()[:300].rstrip(".") or type(error).__name__

@@ -18,6 +18,7 @@ from tfexp.experiment.objective import Objective
 from tfexp.experiment.placing import placed_dynamically
 from tfexp.experiment.replication import AllReduce
 from tfexp.experiment.schema import Balance, Jit, Placer, Settings, WireDtype
+from tfexp.experiment.starting import Start, begin_with
 from tfexp.experiment.update import Async, Sync
 from tfexp.plan import narrow
 from tfexp.plan.rewriters import rewriter_of, with_rewriter
@@ -61,6 +62,7 @@ class Program:
     gradients are; None: none can be. `summaries` is None if there are none. `ready` gives the names of the variables
     without a value; only a graph that shares them with others has it. `updates` knows whether an update was cut off, where
     that may be. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
+    `start` is what the model's begin with; None: each with its own initial value.
     """
 
     graph: tf.Graph
@@ -85,6 +87,7 @@ class Program:
     peers: Peers | None = None
     stale: StaleGradients | None = None
     updates: WholeUpdates | None = None
+    start: Start | None = None
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,7 @@ class Copy:
     batches: Batches
     objective: Objective
     metrics: dict[str, tf.Tensor]
+    start: Start | None = None
 
 
 def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) -> Program:
@@ -171,11 +175,15 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
         features, labels = batches.features, batches.labels
     with tf.variable_scope("model", reuse=True if again else None, partitioner=_partitioner(settings)):
         outputs = settings.model.outputs(features, spec)
+    start = None
+    if settings.train.start_from is not None and not again:
+        with tf.name_scope("start"):
+            start = begin_with(settings.train.start_from, "model/")
     with tf.name_scope("loss"):
         objective = Objective.of(settings.model.loss(outputs, labels, spec))
     with tf.name_scope("metrics"):
         metrics = settings.model.metrics(outputs, labels, spec)
-    return Copy(batches, objective, metrics)
+    return Copy(batches, objective, metrics, start)
 
 
 def stale_gradients(settings: Settings) -> StaleGradients | None:
@@ -202,7 +210,7 @@ def learning(settings: Settings, stale: StaleGradients | None = None) -> tuple[t
     start = settings.optimizer.learning_rate
     learning_rate = tf.convert_to_tensor(settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate")
     rate = learning_rate if stale is None else stale.rate(learning_rate)
-    return global_step, learning_rate, settings.optimizer.create(rate)
+    return global_step, learning_rate, settings.optimizer.clipping(rate)
 
 
 def complete(
@@ -253,6 +261,7 @@ def complete(
         peers=peers,
         stale=stale,
         updates=updates,
+        start=copy.start,
     )
 
 

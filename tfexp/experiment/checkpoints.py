@@ -13,7 +13,7 @@ from tfexp.experiment.build import Program
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.outputs import RunFiles
 
-__all__ = ["Checkpoints", "best_checkpoint", "last_checkpoint"]
+__all__ = ["Checkpoints", "last_checkpoint", "one_checkpoint"]
 
 
 def last_checkpoint(files: RunFiles) -> str | None:
@@ -30,9 +30,11 @@ def last_checkpoint(files: RunFiles) -> str | None:
     return found
 
 
-def best_checkpoint(files: RunFiles) -> str:
-    """That of the lowest test loss. Raises ExperimentError if the run kept none."""
-    found: str | None = tf.train.latest_checkpoint(str(files.best))
+def one_checkpoint(files: RunFiles, *, best: bool) -> str:
+    """The newest checkpoint, or that of the lowest test loss. Raises ExperimentError if the run has none."""
+    found: str | None = tf.train.latest_checkpoint(str(files.best)) if best else last_checkpoint(files)
+    if found is None and not best:
+        raise ExperimentError(f"{files.checkpoints} holds no checkpoint")
     if found is None:
         raise ExperimentError(f"{files.best} holds no checkpoint: a run keeps its best with train.keep_best=true")
     return found

@@ -218,7 +218,7 @@ def _resume(path: Path, overrides: list[Override], command: str) -> int:
         config = _load(folder.config)
         for key, value in changes.items():
             OmegaConf.update(config, key, value)
-        experiment = Experiment.of(_settings_of(folder.config, config, changes))
+        experiment = Experiment.of(_settings_of(folder.config, config, changes).going_on)
         experiment.run(folder, _origin(command, config, overrides), resume=True)
     return 0
 

@@ -85,7 +85,7 @@ def parting_step(before: list[dict[str, Any]], after: list[dict[str, Any]]) -> i
     return None
 
 
-_ENVIRONMENT = ("versions", "code", "git", "data", "host", "runtime", "environment", "working_directory")
+_ENVIRONMENT = ("versions", "code", "git", "data", "start", "host", "runtime", "environment", "working_directory")
 _NOT_CODE = ("git.changed_files", "git.new_files", "git.branch", "git.patch.file", "git.patch.bytes")
 """What the digest of the patch says as well."""
 

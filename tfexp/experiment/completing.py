@@ -35,7 +35,7 @@ _OF_FLAGS = {
     "-c": ("job", "hydra", "all"),
     "--info": ("all", "config", "defaults", "defaults-tree", "plugins", "searchpath"),
 }
-_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir", "out")
+_FOLDERS = ("hydra.run.dir", "hydra.sweep.dir", "train.start_from", "out")
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -14,11 +16,12 @@ from typing import Any
 
 import hydra
 import yaml
+from hydra.core.global_hydra import GlobalHydra
 from hydra.core.hydra_config import HydraConfig
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.errors import ConfigCompositionException, MissingConfigException, OverrideParseException
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, InterpolationResolutionError, MissingMandatoryValue, ValidationError
 
 from tfexp.experiment.choices import conf_dir, own_folders
@@ -102,7 +105,17 @@ def composed(words: list[str], config_dir: str | None = None) -> Composed:
     chosen = dict(config.hydra.runtime.choices)
     kinds["hydra"] = OfHydra
     plain = [OmegaConf.to_container(OmegaConf.masked_copy(tree, [*sections, "hydra"])) for tree in (config, without)]
-    return Composed(plain[0], plain[1], kinds, chosen, origins)  # type: ignore[arg-type]  # of mappings come dicts
+    values: Any = plain  # of mappings come dicts
+    return Composed(values[0], values[1], kinds, chosen, origins, functools.partial(_interpolated, config))
+
+
+def _interpolated(config: DictConfig, key: str) -> Any:
+    """A key's value with those of other keys in it; where one of them is not there, words that say so."""
+    try:
+        value = OmegaConf.select(config, key)
+        return OmegaConf.to_container(value, resolve=True) if OmegaConf.is_config(value) else value
+    except InterpolationResolutionError as error:
+        return f"nothing: {str(error).splitlines()[0]}"
 
 
 # ---- from words to a composed configuration
@@ -114,9 +127,17 @@ def parse(words: list[str]) -> list[Override]:
         try:
             parsed += OverridesParser.create().parse_overrides([word])
         except OverrideParseException as error:
-            hint = "" if "=" not in word else " (a value with spaces, commas or brackets needs quotes of its own)"
-            raise SettingError("", f"cannot read '{word}' as key=value{hint}") from error
+            raise SettingError("", f"cannot read '{word}' as key=value{_quoted(word)}") from error
     return parsed
+
+
+def _quoted(word: str) -> str:
+    """What a word that Hydra cannot read may lack: of letters, it takes ASCII alone without quotes."""
+    key, equals, value = word.partition("=")
+    if not equals or not key.isascii():
+        return ""
+    example = "" if {"'", '"'} & set(value) else ": " + shlex.quote(f'{key}="{value}"')
+    return f" (a value with spaces, commas, brackets or letters such as é needs quotes of its own{example})"
 
 
 def search_path(config_dir: str | None) -> list[str]:
@@ -160,19 +181,23 @@ def composer(always: list[str]) -> Iterator[Compose]:
             config = plain(overrides)
         except MissingConfigException as error:
             group, _, choice = str(error.missing_cfg_file).rpartition("/")
-            problem = no_such("choice", choice, error.options or ())
+            there = error.options or GlobalHydra.instance().config_loader().get_group_options(group)
+            problem = no_such("choice", choice, there)
             raise SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}") from error
         except yaml.MarkedYAMLError as error:
             at = error.problem_mark
             where = "" if at is None else f"{at.name}, line {at.line + 1}: "
             raise SettingError("", f"{where}not YAML: {error.problem}") from error
-        except ConfigCompositionException as error:
+        except (ConfigCompositionException, TypeError, ValueError) as error:  # the latter two of keys inside lists
             defaults = plain([])
             for override in overrides:
                 root = override.key_or_group.partition(".")[0]
                 if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
                     problem = _no_such_root(override.key_or_group, defaults)
                     raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
+            chosen = plain([override for override in overrides if "." not in override.key_or_group])
+            for override in overrides:
+                _refuse_misfit(override, chosen, error)
             raise
         HydraConfig.instance().set_config(config)
         return config
@@ -186,6 +211,19 @@ def composer(always: list[str]) -> Iterator[Compose]:
             origins = Origins("config", [*always, *(forced(override) for override in last)], last)
             unknown = isinstance(error.__cause__, ConfigKeyError)
             raise error.at(origins.file_of(error.key, unknown)) from error.__cause__
+
+
+def _refuse_misfit(override: Override, config: DictConfig, error: Exception) -> None:
+    """Raises SettingError for a list where there is a section, or the other way round: these cannot even be merged."""
+    key = override.key_or_group
+    for end in [at for at, letter in enumerate(key) if letter == "."]:
+        if isinstance(OmegaConf.select(config, key[:end]), ListConfig):
+            raise SettingError(key[:end], f"is a list, which has no '{key[end + 1 :]}': give {key[:end]}=[…]") from error
+    there, given = OmegaConf.select(config, key), override.value()
+    if isinstance(there, ListConfig) and isinstance(given, dict):
+        raise SettingError(key, f"'{given}' is not a list: give {key}=[…]") from error
+    if isinstance(there, DictConfig) and isinstance(given, list):
+        raise SettingError(key, f"'{given}' is not a section: give {key}.<setting>=<value>") from error
 
 
 def _no_such_root(key: str, defaults: DictConfig) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -17,10 +17,14 @@ __all__ = ["Composed", "Described", "describe"]
 
 @dataclass(frozen=True)
 class Described:
-    """One setting. `default` is its value where the command line gives none; `limits` are in words, as is `kind`."""
+    """One setting. `default` is its value where the command line gives none; `limits` are in words, as is `kind`.
+
+    `comes_to` is the value with other settings' in the place of their interpolations (`${…}`).
+    """
 
     key: str
     value: Any
+    comes_to: Any
     default: Any
     says: str
     kind: str
@@ -38,7 +42,7 @@ class Composed:
     """A configuration as plain values, the classes of its sections, and where it all comes from.
 
     `defaults` is the same configuration without the settings of the command line. A section whose class is not chosen yet
-    (`target: ???`) has none in `kinds`.
+    (`target: ???`) has none in `kinds`. `interpolated` gives what the value of a key comes to.
     """
 
     config: Mapping[str, Any]
@@ -46,6 +50,7 @@ class Composed:
     kinds: Mapping[str, type]
     chosen: Mapping[str, str]
     origins: Origins
+    interpolated: Callable[[str], Any]
 
 
 def describe(composed: Composed, section: str) -> list[Described]:
@@ -76,6 +81,7 @@ def _inside(composed: Composed, kind: type, prefix: str, values: Mapping[str, An
             Described(
                 key,
                 value,
+                composed.interpolated(key) if "${" in str(value) else value,
                 default,
                 field.metadata.get("description", ""),
                 words,

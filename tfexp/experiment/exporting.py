@@ -6,7 +6,8 @@ predictions in the data's own unit, and nothing of the training.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,31 +20,34 @@ from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.resuming import begun
 from tfexp.experiment.schema import Settings
 
-__all__ = ["Exported", "export"]
+__all__ = ["Serving", "export", "serving"]
 
 _FEATURES = "features"
 
 
 @dataclass(frozen=True)
-class Exported:
-    """What was exported: the data, the step, and the signature's tensors by name."""
+class Serving:
+    """A model that can be asked: the data it learned from, the step that it is of, and its tensors in `session`'s graph.
+
+    `features` are fed; `outputs` are what the model's loss and metrics take, `predictions` what it is asked for.
+    """
 
     dataset: Dataset
     step: int
-    inputs: Mapping[str, tf.Tensor]
-    outputs: Mapping[str, tf.Tensor]
+    features: tf.Tensor
+    outputs: Any
+    predictions: Mapping[str, tf.Tensor]
+    session: tf.Session
 
 
-def export(files: RunFiles, settings: Settings, checkpoint: str, out: Path) -> Exported:
-    """Write the model that the `checkpoint` of the run has into the new folder `out`.
+@contextlib.contextmanager
+def serving(files: RunFiles, settings: Settings, checkpoint: str) -> Iterator[Serving]:
+    """The model that the `checkpoint` of the run has, in a block with its graph and its session.
 
-    The SavedModel has the tag `serve` and one signature, `serving_default`: `features` float64 [rows, columns], as the
-    data's file has them (rows of TFRecords: as these have them), to the model's `predictions`. Raises ExperimentError for a
-    folder that is there or cannot be written, a checkpoint that does not fit, data that is not what the run was begun with,
-    and a model that predicts nothing.
+    It takes `features` float64 [rows, columns], as the data's file has them (rows of TFRecords: as these have them). Raises
+    ExperimentError for a checkpoint that does not fit, data that is not what the run was begun with, and a model that
+    predicts nothing.
     """
-    if out.exists():
-        raise ExperimentError(f"{out} is there already: choose another folder, or remove it first")
     dataset = settings.input.prepare(prepare(settings.data))
     begun(files, dataset)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -57,12 +61,27 @@ def export(files: RunFiles, settings: Settings, checkpoint: str, out: Path) -> E
             raise ExperimentError(f"{type(settings.model).__name__} predicts nothing that could be asked for")
         try:
             tf.train.Saver().restore(session, checkpoint)
-            tf.saved_model.simple_save(session, str(out), {_FEATURES: features}, predictions)
         except tf.errors.OpError as error:
-            raise ExperimentError(f"cannot write {out} from {checkpoint}: {error.message.splitlines()[0]}") from error
+            raise ExperimentError(f"cannot restore {checkpoint}: {error.message.splitlines()[0]}") from error
+        yield Serving(dataset, int(session.run(step)), features, outputs, predictions, session)
+
+
+def export(files: RunFiles, settings: Settings, checkpoint: str, out: Path) -> Serving:
+    """Write the model that the `checkpoint` of the run has into the new folder `out`.
+
+    The SavedModel has the tag `serve` and one signature, `serving_default`: `features` to the model's `predictions`, as
+    `serving` says. Raises ExperimentError as that does, and for a folder that is there or cannot be written.
+    """
+    if out.exists():
+        raise ExperimentError(f"{out} is there already: choose another folder, or remove it first")
+    with serving(files, settings, checkpoint) as model:
+        try:
+            tf.saved_model.simple_save(model.session, str(out), {_FEATURES: model.features}, model.predictions)
+        except tf.errors.OpError as error:
+            raise ExperimentError(f"cannot write {out}: {error.message.splitlines()[0]}") from error
         except OSError as error:
             raise ExperimentError(f"cannot write {out}: {error.strerror}") from error
-        return Exported(dataset, int(session.run(step)), {_FEATURES: features}, predictions)
+        return model
 
 
 def _learned_from(features: tf.Tensor, scaling: Scaling | None) -> Any:

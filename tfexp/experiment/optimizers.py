@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import tfexp as tf
+from tfexp.experiment.clipping import Clipping
 from tfexp.experiment.schema import Section, bounded
 
 __all__ = [
@@ -30,10 +31,20 @@ class Optimizer(Section, ABC):
     learning_rate: float = bounded(
         above=0, says="where the schedule starts from; with schedule=constant, the rate throughout"
     )
+    clip_norm: float | None = bounded(
+        above=0,
+        says="gradients are scaled so that their norm, all together, is at most this; null: they are not",
+        default=None,
+    )
 
     @abstractmethod
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         """The optimizer, at the rate (a number or a scalar tensor) that the schedule gives."""
+
+    def clipping(self, learning_rate: Any) -> tf.train.Optimizer:
+        """What `create` gives, which clips its gradients first where `clip_norm` says so."""
+        created = self.create(learning_rate)
+        return created if self.clip_norm is None else Clipping(created, self.clip_norm)
 
 
 @dataclass(frozen=True, kw_only=True)

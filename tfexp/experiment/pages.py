@@ -120,6 +120,8 @@ def show_setting(setting: Described, chosen: str, elsewhere: list[str]) -> None:
     page.print(_text(setting.key, "bold cyan") + _text(f"  {setting.says}" if setting.says else ""))
     value = _text("must be given", "red") if setting.is_missing else _text(written(setting.value), "green")
     rows = [("value", value), ("from", _text(setting.origin))]
+    if setting.comes_to != setting.value:
+        rows.insert(1, ("comes to", _text(written(setting.comes_to), "green")))
     if setting.default != setting.value:
         none = isinstance(setting.default, str) and setting.default == "???"
         rows.append(("default", _text("none: it must be given" if none else written(setting.default))))

@@ -39,6 +39,8 @@ def show_preview(experiment: Experiment) -> None:
     for line in _labels(dataset):
         out.print(line, markup=False)
     out.print(_course(experiment))
+    if experiment.program.start is not None:
+        out.print(f"start       {experiment.program.start}", markup=False)
 
     table = Table(header_style="bold")
     for name in ("variable", "shape", "numbers"):

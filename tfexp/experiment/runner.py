@@ -9,6 +9,7 @@ as one that was never interrupted.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import math
 import time
@@ -80,6 +81,9 @@ class Experiment:
         Interrupted) when the run ends before its end; its last good checkpoint is then in the folder.
         """
         facts = manifest.describe(self.settings, self.dataset, origin.command)
+        if self.program.start is not None:
+            facts["start"] = dataclasses.asdict(self.program.start)
+            print(self.program.start, flush=True)
         with recorded(folder, facts["process"]) as ending:
             result = self._run(folder, origin, facts, resume, watch or Watch())
             ending.status = result["numbers"]["status"]

@@ -123,6 +123,10 @@ class Train(Section):
     keep_checkpoints: int = bounded(least=0, says="the last so many checkpoints stay, older ones are deleted; 0: keep all")
     keep_best: bool = bounded(says="the checkpoint of the lowest test loss stays, too, in checkpoints/best", default=False)
     early_stop: EarlyStop = bounded(says="when to stop before the last step")
+    start_from: str | None = bounded(
+        says="a run's folder, or a checkpoint: the model's variables begin with its values; null: anew",
+        default=None,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -282,6 +286,11 @@ class Settings:
     def copies(self) -> int:
         """How many copies of the model train at the same time."""
         return self.replication.copies(self.cluster)
+
+    @property
+    def going_on(self) -> Settings:
+        """Of a run that goes on: what its model began with is in its own checkpoints."""
+        return dataclasses.replace(self, train=dataclasses.replace(self.train, start_from=None))
 
     @property
     def repeatable(self) -> bool:

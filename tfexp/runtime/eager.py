@@ -15,6 +15,7 @@ import contextlib
 import itertools
 import random
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import Any, ClassVar
 
@@ -58,12 +59,18 @@ class EagerContext(NodeContext):
         return create() if name == self.node_name else super().resource(container, name, create, kind)
 
 
+class Callbacks(threading.local):
+    """What is called after each op that the thread runs (`runtime.execution_callbacks`): `here`, of this thread."""
+
+    def __init__(self) -> None:
+        self.here: list[Callable[..., Any]] = []
+
+
 class EagerGraph(Graph):
     """The default graph of eager execution: `add_node` computes."""
 
     is_eager = True
-    callbacks: ClassVar[list[Callable[..., Any]]] = []
-    """What is called after each op (`runtime.execution_callbacks`)."""
+    callbacks: ClassVar[Callbacks] = Callbacks()
 
     def __init__(self) -> None:
         super().__init__()
@@ -110,7 +117,7 @@ class EagerGraph(Graph):
             outputs[0]._producer = op.without_outputs()
         if tape.recording.tapes:
             tape.record(op)
-        for callback in tuple(self.callbacks):
+        for callback in tuple(self.callbacks.here):
             callback(op_type, inputs, tuple(itertools.chain.from_iterable(attrs.items())), outputs, op.name)
         return op
 
@@ -176,7 +183,7 @@ class EagerGraph(Graph):
     @property
     def marks_nodes(self) -> bool:
         """Whether something around the call changes an op's attributes, or wants to know of them."""
-        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels or self.callbacks)
+        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels or self.callbacks.here)
 
     # --- what surrounds a node has little to say ------------------------------------------------------------------
 

@@ -1,5 +1,7 @@
 """Functions that are called after each op of eager execution; those that look for infinities and NaN.
 
+Each thread has its own: what one asks for, another is not told.
+
 Source: `tf.contrib.eager.add_execution_callback` and its siblings, TF 1.15.
 """
 
@@ -44,12 +46,12 @@ class InfOrNanError(Exception):
 
 def add_execution_callback(callback: Callable[..., Any]) -> None:
     """Call `callback(op_type, inputs, attrs, outputs, name)` after each op; attrs are (name, value, name, value …)."""
-    EagerGraph.callbacks.append(callback)
+    EagerGraph.callbacks.here.append(callback)
 
 
 def clear_execution_callbacks() -> None:
     """Call none of them any more."""
-    EagerGraph.callbacks.clear()
+    EagerGraph.callbacks.here.clear()
 
 
 def inf_nan_callback(
@@ -108,9 +110,9 @@ def nan_callback(
 def seterr(inf_or_nan: ExecutionCallback | str | None = None) -> dict[str, ExecutionCallback]:
     """Say what becomes of infinities and NaN, None: as before. Returns {"inf_or_nan": what did}. ValueError for others."""
     chosen = None if inf_or_nan is None else ExecutionCallback(inf_or_nan)
-    before: Any = next((one for one in EagerGraph.callbacks if _is_of_seterr(one)), None)
+    before: Any = next((one for one in EagerGraph.callbacks.here if _is_of_seterr(one)), None)
     if chosen is not None:
-        EagerGraph.callbacks[:] = [one for one in EagerGraph.callbacks if not _is_of_seterr(one)]
+        EagerGraph.callbacks.here[:] = [one for one in EagerGraph.callbacks.here if not _is_of_seterr(one)]
         if chosen is not ExecutionCallback.IGNORE:
             add_execution_callback(functools.partial(inf_nan_callback, action=chosen))
     return {"inf_or_nan": ExecutionCallback.IGNORE if before is None else before.keywords["action"]}

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from tfexp.experiment.sweeps.command import _title
 from tfexp.experiment.sweeps.ledger import Ledger
 from tfexp.experiment.sweeps.plots import _Scale, draw_sweep
 from tfexp.experiment.sweeps.results import Row, as_csv, ranking
@@ -61,6 +62,11 @@ def test_picture(tmp_path: Path) -> None:
     assert not draw_sweep(tmp_path / "none.png", "", SWEEP, nothing)
     assert not draw_sweep(tmp_path / "none.png", "", SWEEP, ROWS[3:])
     assert not (tmp_path / "none.png").exists()
+
+
+def test_its_title_counts_the_trials_that_are_not_in_it() -> None:
+    assert _title(ROWS) == "5 trials, 1 of them ended early (dashed, hollow), 1 of them without a value (not shown)"
+    assert _title(ROWS[:2]) == "2 trials"
 
 
 @pytest.mark.parametrize(

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import codecs
-import csv
 import glob
-import io
-import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-import tfexp as tf
+from tfexp.experiment.datasets.csv_records import CsvRecords, opened, shown
 from tfexp.experiment.datasets.skipped import Tally
 from tfexp.experiment.datasets.source import Source, Table
 from tfexp.experiment.errors import ExperimentError, SettingError, no_such
 from tfexp.experiment.schema import bounded
-from tfexp.formats.compressed_file import compression_by_name, open_file
 
 __all__ = ["CsvFile"]
 
@@ -51,6 +45,23 @@ class CsvFile(Source):
     def class_count(self) -> int | None:
         """None: the label is a number to predict."""
         return len(self.class_names) or self.classes
+
+    def label_of(self, cell: str, column: str, records: CsvRecords) -> float:
+        """The label that the cell has: a number, or that of a class. Raises ExperimentError."""
+        if self.class_names:
+            if cell.strip() not in self.class_names:
+                names = ", ".join(self.class_names)
+                raise records.problem(f"the label {shown(cell)} is none of data.class_names: {names}", column)
+            return self.class_names.index(cell.strip())
+        hint = "" if self.classes is None else "data.class_names=[…] says what the classes are called"
+        label = records.number(cell, column, hint)
+        if self.classes is not None and not (label == int(label) and 0 <= label < self.classes):
+            raise records.problem(
+                f"the label {cell.strip()} is not one of the {self.classes} classes 0 to {self.classes - 1} "
+                f"(data.classes={self.classes})",
+                column,
+            )
+        return label
 
     def read(self) -> Table:
         rows = _Rows(self)
@@ -95,25 +106,11 @@ class _Rows:
 
     def read(self, path: str) -> None:
         """Add the file's rows. Raises ExperimentError."""
-        # what is no text is then no number, in the one row where it stands
-        errors = "surrogateescape" if self._settings.ignore_errors else "strict"
-        try:
-            with open_file(path, compression_by_name(path)) as file:
-                start = len(codecs.BOM_UTF8) if file.peek(3).startswith(codecs.BOM_UTF8) else 0  # spreadsheets write one
-                file.read(start)
-                # newline="": the csv module tells line ends from those inside quotes
-                with io.TextIOWrapper(file, "utf-8", errors, newline="") as text:
-                    self._add(_Records(text, path, self._settings.delimiter, start))
-        except tf.errors.OpError as error:
-            if not error.message.startswith(f"{path}; "):
-                raise ExperimentError(error.message) from error
-            raise ExperimentError(f"data.path: {path} cannot be read: {error.message.removeprefix(f'{path}; ')}") from error
-        except OSError as error:
-            raise ExperimentError(f"data.path: {path} cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise ExperimentError(f"{path}: not a text file in UTF-8: {error}") from error
+        settings = self._settings
+        with opened(path, settings.delimiter, bad_text=settings.ignore_errors, asked_by="data.path: ") as records:
+            self._add(records)
 
-    def _add(self, records: _Records) -> None:
+    def _add(self, records: CsvRecords) -> None:
         cells = records.next()
         if cells is None:
             raise ExperimentError(f"{records.path}: the file is empty")
@@ -131,7 +128,7 @@ class _Rows:
                 self._labels.append(label)
             cells = self._following(records)
 
-    def _following(self, records: _Records) -> list[str] | None:
+    def _following(self, records: CsvRecords) -> list[str] | None:
         while True:
             try:
                 return records.next()
@@ -143,7 +140,7 @@ class _Rows:
             raise ExperimentError(f"{error}; data.ignore_errors=true passes over such rows") from error
         self._bad.add(str(error))
 
-    def _take_names(self, names: list[str], records: _Records) -> None:
+    def _take_names(self, names: list[str], records: CsvRecords) -> None:
         if self._names:
             if names != self._names:
                 had = ", ".join(self._names)
@@ -166,73 +163,8 @@ class _Rows:
             raise SettingError(f"data.{setting}", no_such(f"column in {path} called", name, names) + several)
         return names.index(name)
 
-    def _row(self, cells: list[str], records: _Records) -> tuple[list[float], float]:
+    def _row(self, cells: list[str], records: CsvRecords) -> tuple[list[float], float]:
         if len(cells) != len(self._names):
             raise records.problem(f"{len(cells)} columns where {len(self._names)} are expected")
-        features = [self._number(cells[at], at, records) for at in self._kept]
-        return features, self._label_of(cells[self._label], records)
-
-    def _label_of(self, cell: str, records: _Records) -> float:
-        names, classes = self._settings.class_names, self._settings.classes
-        if names:
-            if cell.strip() not in names:
-                problem = f"the label {_shown(cell)} is none of data.class_names: {', '.join(names)}"
-                raise records.problem(problem, self._names[self._label])
-            return names.index(cell.strip())
-        label = self._number(cell, self._label, records)
-        if classes is not None and not (label == int(label) and 0 <= label < classes):
-            raise records.problem(
-                f"the label {cell.strip()} is not one of the {classes} classes 0 to {classes - 1} (data.classes={classes})",
-                self._names[self._label],
-            )
-        return label
-
-    def _number(self, cell: str, at: int, records: _Records) -> float:
-        try:
-            number = float(cell)
-        except ValueError:
-            problem = "the cell is empty" if not cell.strip() else f"{_shown(cell)} is not a number"
-            if cell.strip() and at == self._label and self._settings.classes is not None:
-                problem += "; data.class_names=[…] says what the classes are called"
-            raise records.problem(problem, self._names[at]) from None
-        if not math.isfinite(number):
-            raise records.problem(f"{_shown(cell)} is not finite", self._names[at])
-        return number
-
-
-def _shown(cell: str) -> str:
-    return f"'{cell.strip().encode(errors='surrogateescape').decode(errors='replace')}'"
-
-
-class _Records:
-    """The records of a file that are not blank, and where the last one of them stands."""
-
-    def __init__(self, text: io.TextIOWrapper, path: str, delimiter: str, start: int):
-        self.path = path
-        self._read = start  # bytes of the lines that were read
-        self._line = self._offset = 0  # of the record: its last line, its first byte
-        self._number = -1
-        self._reader = csv.reader(self._lines(text), delimiter=delimiter, strict=True)
-
-    def _lines(self, text: io.TextIOWrapper) -> Iterator[str]:
-        for line in text:
-            self._read += len(line.encode(errors="surrogateescape"))
-            yield line
-
-    def next(self) -> list[str] | None:
-        """The cells of the next record, None at the end. Raises ExperimentError for one that is none; others may follow."""
-        while True:
-            self._offset = self._read
-            try:
-                cells = next(self._reader, None)
-            except csv.Error as error:
-                self._number, self._line = self._number + 1, self._reader.line_num
-                raise self.problem(str(error)) from error
-            if cells is None or any(cell.strip() for cell in cells):
-                self._number, self._line = self._number + 1, self._reader.line_num
-                return cells
-
-    def problem(self, what: str, column: str | None = None) -> ExperimentError:
-        """What is wrong with the record."""
-        where = f"{self.path}, line {self._line}" if column is None else f"{self.path}, line {self._line}, column '{column}'"
-        return ExperimentError(f"{where}: {what} (record {self._number}, at byte {self._offset})")
+        features = [records.number(cells[at], self._names[at]) for at in self._kept]
+        return features, self._settings.label_of(cells[self._label], self._names[self._label], records)

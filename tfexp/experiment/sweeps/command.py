@@ -210,7 +210,9 @@ def _finish(folder: Path, settings: Sweep, found: list[Row]) -> int:
 
 def _title(found: Sequence[Row]) -> str:
     halved = sum(row.status == "halved" for row in found)
-    return f"{len(found)} trials" + (f", {halved} of them ended early (dashed, hollow)" if halved else "")
+    valueless = sum(row.value is None for row in found)
+    title = f"{len(found)} trials" + (f", {halved} of them ended early (dashed, hollow)" if halved else "")
+    return title + (f", {valueless} of them without a value (not shown)" if valueless else "")
 
 
 def _write_table(folder: Path, found: Sequence[Row]) -> None:
