@@ -321,6 +321,8 @@ def test_a_concrete_function_says_what_it_is() -> None:
         concrete()
     with pytest.raises(TypeError, match=r"argument 'base' is a tensor of float32 and shape .*, got one of int32"):
         concrete(tf.constant([1]))
+    with pytest.raises(ValueError, match="not compatible with the shape this function was traced with"):
+        concrete(tf.constant(1.0))
     with pytest.raises(TypeError, match="unexpected arguments \\['q'\\]"):
         concrete(tf.constant([1.0]), q=1)
 

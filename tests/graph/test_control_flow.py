@@ -3,6 +3,7 @@
 import pytest
 
 import tfexp as tf
+from tfexp.core.errors import InaccessibleTensorError
 from tfexp.graph.control_flow import merge, switch_ref_or_tensor
 
 
@@ -93,8 +94,23 @@ def test_values_inside_a_branch_cannot_be_fetched():
         return inside[0]
 
     tf.cond(tf.constant(True), branch, lambda: tf.constant(0.0))
-    with pytest.raises(ValueError, match="has been marked as not fetchable"):
+    with pytest.raises(InaccessibleTensorError, match="has been marked as not fetchable"):
         run(inside[0])
+
+
+@pytest.mark.parametrize("taken", [False, True])
+def test_gradients_through_a_side_of_a_switch_that_is_in_no_cond(taken):
+    x = tf.constant(3.0)
+    sides = switch_ref_or_tensor(x, tf.constant(taken))
+    assert run([tf.gradients(side, x)[0] for side in sides]) == [not taken, taken]
+
+
+def test_results_in_functions_go_together():
+    def chosen(p, one, other):
+        return tf.cond(p, lambda: one, lambda: other)
+
+    with pytest.raises(TypeError, match="true_fn and false_fn arguments"):
+        tf.function(chosen).get_concrete_function(tf.TensorSpec([], tf.bool), 1.0, (1.0, 2.0))
 
 
 def test_case_takes_the_first_true_predicate():

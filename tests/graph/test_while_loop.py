@@ -494,3 +494,12 @@ def test_sparse_and_ragged_tensors_go_round():
     ragged = tf.ragged.constant([[1, 2], [3]])
     _, wide = tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, tf.concat([r, r[:, :1]], 1)), [0, ragged])
     assert run(wide.to_tensor()).tolist() == [[1, 2, 1, 1], [3, 3, 3, 0]]
+    assert wide.row_splits.shape.as_list() == [3] and wide.values.shape.as_list() == [None]
+
+    def longer(i, r):
+        return i + 1, tf.concat([r, r], 0)
+
+    with pytest.raises(ValueError, match="less-specific shape"):
+        tf.while_loop(lambda i, r: i < 1, longer, [0, ragged])
+    _, long = tf.while_loop(lambda i, r: i < 1, longer, [0, ragged], [tf.TensorShape([]), tf.TensorShape([None, None])])
+    assert run(long.to_tensor()).tolist() == [[1, 2], [3, 0], [1, 2], [3, 0]]

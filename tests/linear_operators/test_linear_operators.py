@@ -195,16 +195,26 @@ def test_cholesky_factors_keep_the_structure() -> None:
         full(A).cholesky()
 
 
+def test_a_direct_sum_has_what_its_operators_have() -> None:
+    parts = [full(np.eye(2), **SYMMETRIC), full(np.eye(3), **SYMMETRIC)]
+    for hint, words in (("is_self_adjoint", "self-adjoint"), ("is_positive_definite", "positive definite")):
+        with pytest.raises(ValueError, match=f"direct sum of {words} operators is always {words}"):
+            L.LinearOperatorBlockDiag(parts, **{hint: False})
+
+
 def test_assertions_fail() -> None:
     singular, skew = np.float64([[1, 2], [2, 4]]), np.float64([[1, 2], [3, 4]])
     good = [full(A, **SYMMETRIC), L.LinearOperatorDiag(np.float64([1, 2]), **SYMMETRIC)]
     with tf.Session() as session:
+        three = tf.placeholder_with_default(np.ones([3, 3], np.float32), None)
         for operator in good:
             session.run(
                 [operator.assert_non_singular(), operator.assert_self_adjoint(), operator.assert_positive_definite()]
             )
         for make, text in (
-            (lambda: full(singular).assert_non_singular(), "Singular matrix encountered"),
+            (lambda: full(singular).assert_non_singular(), "Singular matrix"),
+            (lambda: full(np.diag([1e-9, 1e8])).assert_non_singular(), "Singular matrix"),
+            (lambda: L.LinearOperatorIdentity(2, assert_proper_shapes=True).matmul(three), "Dimensions are not compatible"),
             (lambda: full(skew).assert_self_adjoint(), "not equal to its adjoint"),
             (lambda: L.LinearOperatorDiag([1.0, 0.0]).assert_non_singular(), "contained zero values"),
             (lambda: L.LinearOperatorDiag([1.0, -1.0]).assert_positive_definite(), "not positive definite"),

@@ -60,6 +60,7 @@ def test_clip_by_global_norm() -> None:
         same, nan = run(unchanged[0], nothing[0])
         with pytest.raises(TypeError, match="should be a sequence of tensors"):
             tf.clip_by_global_norm(tf.constant(X), 1.0)
+        assert run(tf.global_norm([None])) == [0]
     expected = np.sqrt(9 + 16 + 144 + 25)
     assert size == pytest.approx(expected) == alone
     np.testing.assert_allclose(dense, X * 7 / expected, rtol=1e-6)

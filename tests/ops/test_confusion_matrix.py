@@ -45,3 +45,11 @@ def test_numbers_that_are_no_class(labels, predictions, message):
     matrix = tf.confusion_matrix(*fed, num_classes=3)
     with pytest.raises(InvalidArgumentError, match=message):
         tf.Session().run(matrix, dict(zip(fed, (labels, predictions), strict=True)))
+
+
+def test_what_is_no_vector():
+    with pytest.raises(ValueError, match="must have rank 2"):
+        tf.confusion_matrix([[1, 2], [0, 0]], [[1, 2], [0, 0]])
+    for labels, predictions in [([1, 2], [[1, 2]]), ([[1, 2]], [1, 2])]:
+        with pytest.raises(ValueError, match="an not squeeze dim"):
+            tf.confusion_matrix(labels, predictions)

@@ -181,6 +181,15 @@ def test_public_names() -> None:
     assert run(tf.decode_json_example("{}")) == b""
 
 
+@pytest.mark.parametrize(("kind", "window"), [("ZLIB", 15), ("GZIP", 31)])
+def test_compressed_texts(kind: str, window: int) -> None:
+    packer = zlib.compressobj(wbits=window)
+    whole = packer.compress(b"some text" * 9) + packer.flush()
+    assert run(tf.decode_compressed([whole, whole[:-4], b""], kind)).tolist() == [b"some text" * 9] * 2 + [b""]
+    with pytest.raises(tf.errors.DataLossError, match="inflate"):
+        run(tf.decode_compressed([b"abc"], kind))
+
+
 @pytest.mark.parametrize(
     ("columns", "message"),
     [

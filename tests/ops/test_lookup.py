@@ -170,7 +170,7 @@ def test_dense_tables_and_their_keys() -> None:
             run(made)
         assert text in str(caught.value)
     rows = table(default_value=[0, 0, 0], empty_key=[0, 0], deleted_key=[-1, -1])
-    assert [run(part).shape for part in rows.export()] == [(0, 2), (0, 3)]
+    assert [run(part).shape for part in rows.export()] == [(131072, 2), (131072, 3)]
     found = rows.lookup([[3, 4], [9, 9]])
     assert found.shape.as_list() == [2, 3]
     assert run(rows.insert([[1, 2], [3, 4]], [[1, 2, 3], [4, 5, 6]]), found).tolist() == [[4, 5, 6], [0, 0, 0]]
@@ -201,6 +201,40 @@ def test_a_checkpoint_with_tensorflows_buckets() -> None:
     buckets = [np.int64([[12], [0], [-1], [11]]), np.int64([[6], [0], [9], [5]])]
     restored = raw.LookupTableImportV2(table_handle=table.resource_handle, keys=buckets[0], values=buckets[1])
     assert run(restored, [table.size(), table.lookup([11, 12])])[1].tolist() == [5, 6]
+
+
+def test_a_dense_table_is_exported_with_tensorflows_buckets() -> None:
+    # As TensorFlow 1.15 has them: 9 and 17 go on from the bucket of 1, 2 from the one that 9 has; 25 takes what 9 left.
+    table = tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, -1, -2, initial_num_buckets=8)
+    numbers, words = np.int64([1, 9, 17, 2, 1]), [["a", "b"], ["c", "d"]]
+    text = tf.contrib.lookup.MutableDenseHashTable(tf.string, tf.int64, -1, ["", ""], ["x", "x"], initial_num_buckets=8)
+    with tf.Session() as session:
+        session.run([table.insert(numbers, np.int64([5, 2, 3, 4, 1])), text.insert(words, np.int64([3, 4]))])
+        keys, values = session.run(table.export())
+        assert keys.tolist() == [[-1], [1], [9], [2], [17], [-1], [-1], [-1]]
+        assert values.tolist() == [[0], [1], [2], [4], [3], [0], [0], [0]]
+        session.run(table.remove(np.int64([9, 5])))
+        assert session.run(table.export()[0]).tolist() == [[-1], [1], [-2], [2], [17], [-1], [-1], [-1]]
+        session.run(table.insert(np.int64([25, 17]), np.int64([7, 8])))
+        assert session.run(table.export()[0]).tolist() == [[-1], [1], [25], [2], [17], [-1], [-1], [-1]]
+        assert session.run([table.lookup(np.int64([17, 9, 25])), table.size()])[0].tolist() == [8, -1, 7]
+        session.run(table.insert(np.int64([100, -5, 6]), np.int64([7, 8, 9])))
+        assert len(session.run(table.export()[0])) == 16
+        assert session.run([table.lookup(numbers), table.size()])[0].tolist() == [1, -1, 8, 4, 1]
+        places = {tuple(key): place for place, key in enumerate(session.run(text.export()[0]).tolist())}
+        assert places[b"a", b"b"] == 5 and places[b"c", b"d"] == 7
+
+
+def test_a_dense_table_whose_buckets_all_lost_a_key() -> None:
+    table = tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, -1, -2, initial_num_buckets=4)
+    keys = np.int64([0, 1, 2, 3])
+    with tf.Session() as session:
+        for key in keys:
+            session.run(table.insert([key], [key]))
+            session.run(table.remove(keys[[key]]))
+        assert session.run(table.export()[0]).ravel().tolist() == [-2] * 4
+        session.run(table.insert(keys[:2], keys[:2]))
+        assert session.run(table.lookup(keys)).tolist() == [0, 1, -1, -1]
 
 
 CELLS = tf.lookup.TextFileInitializer

@@ -135,3 +135,5 @@ def test_dimensions_that_are_expected_to_differ() -> None:
         squeeze = tf.contrib.framework.remove_squeezable_dimensions
         labels, predictions = squeeze(tf.zeros([3, 1]), tf.zeros([3, 4]), expected_rank_diff=1, name="fit")
         assert labels.shape.as_list() == [3] and labels.op.name == "fit/Squeeze" and predictions.shape.as_list() == [3, 4]
+        with pytest.raises(ValueError, match="an not squeeze dim"):
+            squeeze(tf.zeros([3]), tf.zeros([3, 4]))

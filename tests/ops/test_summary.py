@@ -75,6 +75,8 @@ def test_merging_keeps_order_and_refuses_a_tag_twice():
     assert [v.tag for v in proto(tf.summary.merge_all()).value] == ["a", "b"]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Duplicate tag a found"):
         proto(tf.summary.merge([a, a]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Could not parse one of the summary inputs"):
+        proto(tf.summary.merge([tf.constant("no summary")]))
 
 
 def test_merge_all_of_nothing_is_none(graph):

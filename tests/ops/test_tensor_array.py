@@ -206,6 +206,15 @@ def test_gradients_need_a_name_that_tells_them_apart():
         (lambda: array3().write(-1, 1.0), OutOfRangeError, "Writing to negative indices"),
         (lambda: array3().scatter([0, 7], [1.0, 2.0]), OutOfRangeError, "write to index 7"),
         (lambda: array3().unstack([1.0, 2.0, 3.0, 4.0]), ValueError, "Cannot unstack 4 tensors"),
+        (lambda: array3().split([1.0, 2.0], 1), InvalidArgumentError, r"lengths to be a vector, received shape: \[\]"),
+        (lambda: array3().split(1.0, [1]), InvalidArgumentError, r"value to be at least a vector, but received shape: \[\]"),
+        (lambda: array3().split([1.0, 2.0], [1]), InvalidArgumentError, r"sum of lengths is 1 and value's shape is: \[2\]"),
+        (
+            lambda: array3().split([1.0, 2.0], [1, 1]),
+            InvalidArgumentError,
+            r"size of lengths \(3 vs. 2\), and the TensorArray",
+        ),
+        (lambda: TA(tf.float32, handle=tf.constant(1.0)), ValueError, "handles are not supported when eager execution"),
     ],
 )
 def test_places_are_checked_where_ops_run_at_once(act, error, text):
@@ -222,6 +231,12 @@ def test_what_ran_at_once_is_read_once():
         assert array.write(0, 3.0).read(0).numpy() == 3
         kept = TA(tf.float32, 1, clear_after_read=False).write(0, 5.0)
         assert (kept.read(0) + kept.read(0)).numpy() == 10
+
+
+def test_places_of_what_ran_at_once_are_integers_of_any_type():
+    with eager_mode():
+        texts = TA(tf.string, tf.constant(3, tf.int64)).write(tf.constant(1, tf.int64), "a")
+        assert texts.stack().numpy().tolist() == [b"", b"a", b""]
 
 
 def test_the_size_of_what_ran_at_once():

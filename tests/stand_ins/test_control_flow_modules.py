@@ -72,6 +72,9 @@ def test_a_loop_over_a_defun_keeps_shapes_and_types():
     assert [result.shape.as_list() for result in swapped] == [[], []]
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="to be int32 but float32 is provided"):
         session.run(swapped)
+    short = functional_ops.While([1, 2.0], below, Defun(*kinds, func_name="short")(lambda i, x: x))
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="body returned 1 arguments"):
+        session.run(short)
 
 
 def test_loops_over_a_defun_that_uses_a_tensor_of_the_graph():

@@ -191,6 +191,10 @@ class OperatorNotAllowedInGraphError(TypeError):
     """What Python does with values was asked of a tensor of a graph."""
 
 
+class InaccessibleTensorError(ValueError):
+    """A tensor was asked for where it is not: it is of another function or of a branch or loop."""
+
+
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """The class for a wire code; KeyError for OK or a number that is no code."""
     return _CLASSES[error_code]

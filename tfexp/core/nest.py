@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
+from tfexp.core.shape import TensorShape
+
 
 class Composite:
     """A value that is made of several tensors. Programs have their own, with a `_type_spec` that takes them apart."""
@@ -25,6 +27,10 @@ class Composite:
     def with_parts(self, parts: Sequence[Any]) -> Any:
         """A value like this one of other tensors."""
         return self._type_spec._from_components(parts)
+
+    def loop_shapes(self, invariant: Any) -> Sequence[TensorShape]:
+        """The shapes that its parts keep as it goes round a loop with this invariant, None where it was given none."""
+        return [TensorShape([None]).concatenate(part.get_shape()[1:]) for part in self.parts]
 
     def fetched(self, values: Sequence[Any]) -> Any:
         """What fetching it gives, of the arrays that its parts give."""

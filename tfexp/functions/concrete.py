@@ -128,7 +128,7 @@ class ConcreteFunction:
     # --- calling it ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """TypeError for arguments that are missing, unknown, or of another type or shape."""
+        """TypeError for arguments that are missing, unknown, or of another type; ValueError for another shape."""
         return self.call_with(self._matched(args, kwargs))
 
     def call_with(self, tensors: list[Tensor]) -> Any:
@@ -166,9 +166,14 @@ class ConcreteFunction:
             tensor = convert_to_tensor(value, dtype=None if isinstance(value, Tensor) else wanted.dtype)
         except (TypeError, ValueError) as error:
             raise TypeError(f"{self._trace.name}(): the argument {name!r} does not convert to a tensor: {error}") from None
-        if tensor.dtype.base_dtype != wanted.dtype or not tensor.shape.is_compatible_with(wanted.shape):
+        if tensor.dtype.base_dtype != wanted.dtype:
             raise TypeError(
                 f"{self._trace.name}(): the argument {name!r} is a tensor of {wanted.dtype.name} and shape {wanted.shape}, "
                 f"got one of {tensor.dtype.base_dtype.name} and shape {tensor.shape}"
+            )
+        if not tensor.shape.is_compatible_with(wanted.shape):
+            raise ValueError(
+                f"{self._trace.name}(): the argument {name!r} (value {tensor}) is not compatible with the shape this "
+                f"function was traced with. Expected shape {wanted.shape}, but got shape {tensor.shape}."
             )
         return tensor

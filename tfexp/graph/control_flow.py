@@ -315,7 +315,7 @@ def cond(
         if is_control_flow_functional():
             # As in TensorFlow, results are in the structure that the functions return, strict or not.
             pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
-            return functional_cond(pred, true_fn, false_fn, scope, _check_same_results)
+            return functional_cond(pred, true_fn, false_fn, scope, _check_same_results_of_functions)
         when_false, when_true = get_op("Switch")(pred, pred, name="Switch")
         pivot_true = get_op("Identity")(when_true, name="switch_t")
         pivot_false = get_op("Identity")(when_false, name="switch_f")
@@ -368,6 +368,13 @@ def _check_same_results(original_true: Any, original_false: Any, flat_true: list
                 "Outputs of true_fn and false_fn must have the same type: "
                 f"{t.dtype.base_dtype.name}, {f.dtype.base_dtype.name}"
             )
+
+
+def _check_same_results_of_functions(*results: Any) -> None:
+    try:
+        _check_same_results(*results)
+    except ValueError as error:
+        raise TypeError(str(error)) from None
 
 
 def zeros_like_output(op: Operation, index: int) -> Tensor:

@@ -37,9 +37,9 @@ def while_loop(
 
     The variables (tensors, IndexedSlices, SparseTensors, RaggedTensors, TensorArrays, nested in lists, tuples and dicts)
     keep their dtypes and their shapes, or the less specific ones in `shape_invariants` (of a SparseTensor that of its
-    `dense_shape`, [rank]); how many values a SparseTensor or RaggedTensor has may change. `maximum_iterations` bounds the
-    number of iterations. What is a single tensor comes back alone unless `return_same_structure`. Raises TypeError or
-    ValueError for what cannot work.
+    `dense_shape`, [rank]); how many values a SparseTensor or the rows of a RaggedTensor have may change.
+    `maximum_iterations` bounds the number of iterations. What is a single tensor comes back alone unless
+    `return_same_structure`. Raises TypeError or ValueError for what cannot work.
     """
     with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:
@@ -98,7 +98,7 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, same_structure: bool) -> 
     results = nest.pack_sequence_as(
         loop_vars,
         [
-            v if hasattr(v, "flow") or isinstance(v, nest.Composite) else convert_to_tensor(v)
+            v if hasattr(v, "flow") or isinstance(v, nest.Composite) else convert_to_tensor_or_indexed_slices(v)
             for v in nest.flatten(loop_vars)
         ],
     )
@@ -281,7 +281,7 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
             rank = leaf.dense_shape.get_shape() if invariant is None else as_shape(invariant)
             shapes.extend([any_number.concatenate(rank), any_number, rank])
         elif isinstance(leaf, nest.Composite):
-            shapes.extend(any_number.concatenate(part.get_shape()[1:]) for part in parts)
+            shapes.extend(leaf.loop_shapes(invariant))
         elif invariants is None:
             shapes.extend(part.get_shape() for part in parts)
         elif isinstance(leaf, IndexedSlices):

@@ -254,6 +254,10 @@ class LinearOperatorBlockDiag(_Several):
     ):
         adjoint = is_self_adjoint if is_self_adjoint is not None else _all(operators, "is_self_adjoint")
         definite = is_positive_definite if is_positive_definite is not None else _all(operators, "is_positive_definite")
+        if adjoint is False and _all(operators, "is_self_adjoint"):
+            raise ValueError(f"{self._JOINED} of self-adjoint operators is always self-adjoint.")
+        if definite is False and _all(operators, "is_positive_definite"):
+            raise ValueError(f"{self._JOINED} of positive definite operators is always positive definite.")
         if any(operator.is_square is False for operator in operators):
             raise ValueError("Can only represent a block diagonal of square blocks.")
         super().__init__(operators, is_non_singular, adjoint, definite, is_square, name, "_ds_")

@@ -120,6 +120,7 @@ class _OfSize(LinearOperator):
             self._columns = self._rows if columns is None else self._size("num_columns", columns, 0, checked)
             given = convert_to_tensor([], dtypes.int32) if batch_shape is None else batch_shape
             self._batch_dims = self._size("batch_shape", given, 1, checked)
+        self._is_checked = checked
         super().__init__(dtype, [], *hints, name=name)
 
     @staticmethod
@@ -152,6 +153,13 @@ class _OfSize(LinearOperator):
     def _shape_tensor(self) -> Tensor:
         return array_join.concat([self._batch_dims, array_join.stack([self._rows, self._columns])], 0)
 
+    def _matched(self, x: Tensor) -> Tensor:
+        """`x`, whose number of rows is checked in the run, where that is wanted."""
+        if not self._is_checked:
+            return x
+        message = "Dimensions are not compatible: the argument must have as many rows as this operator"
+        return with_dependencies([check_compare.assert_equal(array.shape(x)[-2], self._side(-2), message=message)], x)
+
     def _broadcast(self, x: Tensor) -> Tensor:
         return batches.repeated(x, self._batch(), self.batch_shape)
 
@@ -180,7 +188,7 @@ class LinearOperatorIdentity(_OfSize):
         super().__init__(num_rows, None, batch_shape, kind, (True, True, True, True), assert_proper_shapes, name)
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return self._broadcast(adjoint_of(x, adjoint_arg))
+        return self._broadcast(self._matched(adjoint_of(x, adjoint_arg)))
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return self._matmul(rhs, adjoint, adjoint_arg)
@@ -245,10 +253,10 @@ class LinearOperatorScaledIdentity(_OfSize):
         return factor
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return adjoint_of(x, adjoint_arg) * self._factor(2, adjoint)
+        return self._matched(adjoint_of(x, adjoint_arg)) * self._factor(2, adjoint)
 
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
-        return adjoint_of(rhs, adjoint_arg) / self._factor(2, adjoint)
+        return self._matched(adjoint_of(rhs, adjoint_arg)) / self._factor(2, adjoint)
 
     def _to_dense(self) -> Tensor:
         return diagonal.eye(self._side(-1), dtype=self.dtype) * self._factor(2)

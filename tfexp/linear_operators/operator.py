@@ -11,6 +11,8 @@ import contextlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.shape import Dimension, TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -19,6 +21,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.linear_operators import batches, rules
 from tfexp.ops import array, check_compare, diagonal, linalg, reduce
+from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import abs as absolute
 from tfexp.ops.elementwise_unary import exp, log
 from tfexp.ops.matmul import matmul
@@ -229,7 +232,7 @@ class LinearOperator(Module):
             return rules.cholesky(self)
 
     def assert_non_singular(self, name: str = "assert_non_singular") -> Any:
-        """An op that fails in the run unless the determinants are far from 0."""
+        """An op that fails in the run where the least singular value is 0, as precise as the greatest is."""
         with self._scope(name):
             return self._assert_non_singular()
 
@@ -304,11 +307,13 @@ class LinearOperator(Module):
         return LinearOperatorLowerTriangular(linalg.cholesky(self._to_dense()), is_non_singular=True)
 
     def _assert_non_singular(self) -> Any:
-        if self.is_positive_definite:
+        if self.is_positive_definite and self.is_self_adjoint:
             return self._assert_positive_definite()
-        determinant = absolute(self._determinant())
-        zero = convert_to_tensor(0, determinant.dtype)
-        return check_compare.assert_less(zero, determinant, message="Singular matrix encountered.")
+        singular_values = linalg.svd(self._to_dense(), compute_uv=False)
+        side = reduce.reduce_max([100, self._side(-2), self._side(-1)])
+        epsilon = cast(side, singular_values.dtype) * np.finfo(singular_values.dtype.as_numpy_dtype).eps
+        least, most = reduce.reduce_min(singular_values, -1), reduce.reduce_max(singular_values, -1)
+        return check_compare.assert_less(epsilon * most, least, message="Singular matrix up to precision epsilon.")
 
     def _assert_self_adjoint(self) -> Any:
         dense = self._to_dense()

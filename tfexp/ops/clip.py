@@ -15,6 +15,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_identity, cast, elementwise_binary, elementwise_unary, logical, reduce
+from tfexp.ops.array_join import stack
 from tfexp.ops.broadcast import reduced_gradients
 
 clip_by_value_op = define_op(
@@ -98,7 +99,7 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
             if value is not None:
                 with colocate_with(value):
                     halves.append(get_op("L2Loss")(value))
-        half_squared = reduce.reduce_sum(get_op("Pack")(halves, axis=0, name="stack"))
+        half_squared = reduce.reduce_sum(stack(halves))
         return elementwise_unary.sqrt(half_squared * constant(2.0, dtype=half_squared.dtype), name="global_norm")
 
 

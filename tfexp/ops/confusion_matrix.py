@@ -29,7 +29,8 @@ def confusion_matrix(
 ) -> Tensor:
     """[class, predicted class]: the number, or the sum of `weights`, of such pairs; both are vectors of class numbers.
 
-    The number of classes is one more than the largest number that occurs, unless it is given.
+    The number of classes is one more than the largest number that occurs, unless it is given. ValueError for what is known
+    to be no vector.
     """
     with name_scope(name, "confusion_matrix", (predictions, labels, num_classes, weights)):
         labels, predictions = without_last_ones(
@@ -50,6 +51,7 @@ def confusion_matrix(
             weights = cast(weights, dtype)
         dims = stack([num_classes, num_classes])
         pairs = stack([labels, predictions], axis=1)
+        pairs.get_shape().assert_has_rank(2)
         counted = ones_like(predictions, dtype) if weights is None else weights
         return scatter_nd(pairs, counted, dims)
 

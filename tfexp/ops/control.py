@@ -65,7 +65,10 @@ def _(ctx: Any, data: Array, pred: Array) -> list[Any]:
 
 def _switch_gradient(op: Operation, *grads: Tensor) -> list[Any]:
     context = op._get_control_flow_context()
-    if context is None or not context.is_cond:
+    if context is None:
+        taken = [switch_ref_or_tensor(grad, op.inputs[1])[branch] for branch, grad in enumerate(grads)]
+        return [merge_values(taken, name="cond_grad"), None]
+    if not context.is_cond:
         return loop_switch_gradient(op, grads)
     if any(grad is None for grad in grads):  # of a type that has none
         return [None, None]

@@ -13,6 +13,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import variant_array
 from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
+from tfexp.ops.lookup_buckets import FEWEST_BUCKETS
 from tfexp.ops.lookup_file import read_entries
 from tfexp.ops.lookup_resource import DenseTable, MutableTable, StaticTable, Table
 from tfexp.ops.shape_rules import merged, with_rank
@@ -43,7 +44,7 @@ def _table(ctx: Any, container: Any, shared_name: Any, node_name_sharing: bool, 
         shared_name = ctx.node_name
     found: Table = shared_or_own(ctx, "table", container, shared_name, lambda name: kind(name, *settings))
     if shared_name:
-        found.check_same(kind(found.name, *settings))
+        found.check_same(*settings[:2])
     return found
 
 
@@ -102,16 +103,15 @@ def _dense_table(
     initial_num_buckets: int,
     max_load_factor: float,
 ) -> Table:
-    # Buckets are TensorFlow's: here only what they must be counts.
-    if initial_num_buckets < 4 or initial_num_buckets & (initial_num_buckets - 1):
-        text = f"Number of buckets must be at least 4 and a power of 2, got: {initial_num_buckets}"
+    if initial_num_buckets < FEWEST_BUCKETS or initial_num_buckets & (initial_num_buckets - 1):
+        text = f"Number of buckets must be at least {FEWEST_BUCKETS} and a power of 2, got: {initial_num_buckets}"
         raise InvalidArgumentError(None, None, text)
     if not 0 < max_load_factor < 1:
         raise InvalidArgumentError(None, None, f"max_load_factor must be between 0 and 1, got: {max_load_factor}")
     dims = tuple(value_shape.as_list())
     # The arrays are the step's; the table's own outlive it.
     keys = [None if key is None else np.array(key) for key in (empty_key, deleted_key)]
-    settings = (key_dtype, value_dtype, dims, *keys)
+    settings = (key_dtype, value_dtype, dims, *keys, initial_num_buckets, max_load_factor)
     return _table(ctx, container, shared_name, use_node_name_sharing, DenseTable, *settings)
 
 

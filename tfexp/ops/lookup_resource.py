@@ -18,6 +18,7 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tfexp.core.shape import dims_text
+from tfexp.ops.lookup_buckets import FEWEST_BUCKETS, Buckets
 
 Array = np.ndarray
 Shape = tuple[int, ...]
@@ -182,18 +183,18 @@ class Table:
         self.key_dtype, self.value_dtype = key_dtype, value_dtype
         self.key_shape, self.value_shape = key_shape, value_shape
         self._lock = threading.Lock()
-        self._entries = self._none()
+        self._entries: Any = self._none()
 
-    def _none(self) -> Entries:
+    def _none(self) -> Any:
         return Entries(self.key_dtype, self.value_dtype, self.key_shape, self.value_shape)
 
-    def check_same(self, other: Table) -> None:
-        """InvalidArgumentError when `other`, of the same name, has other types."""
-        if (self.key_dtype, self.value_dtype) != (other.key_dtype, other.value_dtype):
+    def check_same(self, key_dtype: DType, value_dtype: DType) -> None:
+        """InvalidArgumentError unless the table, which was there before, has these types."""
+        if (self.key_dtype, self.value_dtype) != (key_dtype, value_dtype):
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Conflicting key/value dtypes {other.key_dtype.name}->{other.value_dtype.name} with "
+                f"Conflicting key/value dtypes {key_dtype.name}->{value_dtype.name} with "
                 f"{self.key_dtype.name}-{self.value_dtype.name} for table {self.name}",
             )
 
@@ -324,7 +325,7 @@ class MutableTable(Table):
 class DenseTable(MutableTable):
     """A mutable table that two keys, `empty_key` and `deleted_key`, cannot be in; keys may be vectors.
 
-    Scalars are exported as rows of one number, as a TensorFlow checkpoint has them.
+    All buckets are exported, keys and values that are scalars as rows of one, as a TensorFlow checkpoint has them.
     """
 
     def __init__(
@@ -335,33 +336,38 @@ class DenseTable(MutableTable):
         value_shape: Shape,
         empty_key: Array,
         deleted_key: Array | None,
+        num_buckets: int,
+        max_load_factor: float,
     ):
-        super().__init__(name, key_dtype, value_dtype, empty_key.shape, value_shape)
         if deleted_key is not None and (
             deleted_key.shape != empty_key.shape or np.array_equal(deleted_key, empty_key, equal_nan=False)
         ):
             problem = "cannot be equal" if deleted_key.shape == empty_key.shape else "must have same shape"
             raise InvalidArgumentError(None, None, f"Empty and deleted keys {problem}")
         self._reserved = {"empty_key": empty_key} | ({} if deleted_key is None else {"deleted_key": deleted_key})
+        self._num_buckets, self._max_load_factor = num_buckets, max_load_factor
+        super().__init__(name, key_dtype, value_dtype, empty_key.shape, value_shape)
 
-    def _is(self, keys: Array, reserved: Array) -> Array:
-        same = keys == reserved
-        return same.all(axis=-1) if self.key_shape else same
+    def _none(self) -> Buckets:
+        # A table without a deleted key is an older op's, of which nothing can be removed.
+        ends = self._reserved["empty_key"], self._reserved.get("deleted_key")
+        return Buckets(self._num_buckets, self._max_load_factor, *ends, self.value_dtype, self.value_shape)
 
     def _flat(self, keys: Array, outer: Shape) -> Array:
         flat = super()._flat(keys, outer)
         for what, reserved in self._reserved.items():
-            if self._is(flat, reserved).any():
+            if self._entries.is_key(flat, reserved).any():
                 raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
         return flat
 
     def replace(self, keys: Array, values: Array) -> None:
-        """As `export` gives them, or as a TensorFlow checkpoint has them: with rows for what is empty and deleted."""
+        """As `export` gives them: what is empty and deleted has rows too."""
         count = len(keys)
         keys, values = keys.reshape(count, *self.key_shape), values.reshape(count, *self.value_shape)
         used = np.ones(count, bool)
         for reserved in self._reserved.values():
-            used &= ~self._is(keys, reserved)
+            used &= ~self._entries.is_key(keys, reserved)
+        self._num_buckets = max(FEWEST_BUCKETS, 1 << (count - 1).bit_length())
         super().replace(keys[used], values[used])
 
     def export(self) -> tuple[Array, Array]:

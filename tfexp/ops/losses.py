@@ -382,7 +382,8 @@ def without_last_ones(
 ) -> tuple[Tensor, Tensor]:
     """A last dimension of 1 that one has too much is dropped: now, or where the ranks are not known yet in each step.
 
-    `expected_rank_diff` is how many dimensions more predictions should have. Source: `remove_squeezable_dimensions`.
+    `expected_rank_diff` is how many dimensions more predictions should have. ValueError where what is known of the shapes
+    says that it is not 1. Source: `remove_squeezable_dimensions`.
     """
     with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
@@ -391,9 +392,9 @@ def without_last_ones(
             found = rank(predictions) - rank(labels)
             predictions = _squeezed_if(expected_rank_diff + 1, found, predictions)
             return _squeezed_if(expected_rank_diff - 1, found, labels), predictions
-        if difference == expected_rank_diff + 1 and predictions.get_shape()[-1:].is_compatible_with([1]):
+        if difference == expected_rank_diff + 1:
             predictions = squeeze(predictions, [-1])
-        elif difference == expected_rank_diff - 1 and labels.get_shape()[-1:].is_compatible_with([1]):
+        elif difference == expected_rank_diff - 1:
             labels = squeeze(labels, [-1])
         return labels, predictions
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import summary_pb2
 
 from tfexp.core import dtypes
@@ -123,7 +124,7 @@ def _(ctx: Any, inputs: list[Any]) -> np.ndarray:
     seen: set[str] = set()
     for serialized in inputs:
         for data in np.asarray(serialized, dtype=object).reshape(-1):
-            for value in summary_pb2.Summary.FromString(data).value:
+            for value in _parsed(data).value:
                 # A tag that comes twice would overwrite itself in TensorBoard; values without a tag are not compared.
                 if value.tag:
                     if value.tag in seen:
@@ -137,6 +138,13 @@ tensor_summary_v2 = define_op(
     "TensorSummaryV2(tag: string, tensor: T, serialized_summary_metadata: string) -> (summary: string) {T: type}"
 )
 _scalar_result(tensor_summary_v2)
+
+
+def _parsed(serialized: bytes) -> Any:
+    try:
+        return summary_pb2.Summary.FromString(serialized)
+    except DecodeError:
+        raise InvalidArgumentError(None, None, "Could not parse one of the summary inputs") from None
 
 
 @tensor_summary_v2.kernel("CPU")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
+from tfexp.core.shape import dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.shape_inference import static_value
@@ -26,10 +27,15 @@ class EagerTensorArray(ListTensorArray):
         size: Any = None,
         dynamic_size: Any = None,
         clear_after_read: Any = None,
+        tensor_array_name: str | None = None,
+        handle: Tensor | None = None,
         *rest: Any,
         **options: Any,
     ):
-        super().__init__(dtype, size, dynamic_size, clear_after_read, *rest, **options)
+        if handle is not None:
+            raise ValueError("TensorArray handles are not supported when eager execution is enabled.")
+        size = None if size is None else _number(size)
+        super().__init__(dtype, size, dynamic_size, clear_after_read, tensor_array_name, None, *rest, **options)
         self._clears = clear_after_read is None or bool(clear_after_read)
         self._cleared: set[int] = set()
 
@@ -70,7 +76,7 @@ class EagerTensorArray(ListTensorArray):
         if not executing_eagerly():
             return super().write(index, value, name)
         self._prepare([index])
-        return self._changed(super().write(index, value, name))
+        return self._changed(super().write(_number(index), value, name))
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """This array, with the rows of `value` at `indices` from now on; OutOfRangeError where there is no such place."""
@@ -108,11 +114,32 @@ class EagerTensorArray(ListTensorArray):
         return self._changed(super().unstack(tensor, name))
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """This array, of pieces of `value` that have those lengths from now on."""
+        """This array, of pieces of `value` of those lengths from now on; InvalidArgumentError where these do not fit."""
         if not executing_eagerly():
             return super().split(value, lengths, name)
+        tensor, sizes = self._checked(value), np.asarray(static_value(convert_to_tensor(lengths)))
+        self._check_pieces(tensor.shape.as_list(), sizes)
         self._cleared.clear()
-        return self._changed(super().split(value, lengths, name))
+        return self._changed(super().split(tensor, sizes, name))
+
+    def _check_pieces(self, dims: list[Any], lengths: np.ndarray) -> None:
+        size, text = _number(self.size()), ""
+        if lengths.ndim != 1:
+            text = f"Expected lengths to be a vector, received shape: {dims_text(lengths.shape)}"
+        elif not dims:
+            text = "Expected value to be at least a vector, but received shape: []"
+        elif lengths.sum() != dims[0]:
+            text = (
+                f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {lengths.sum()} and value's "
+                f"shape is: {dims_text(dims)}"
+            )
+        elif lengths.size != size and not self.dynamic_size:
+            text = (
+                f"TensorArray's size is not equal to the size of lengths ({size} vs. {lengths.size}), and the TensorArray is "
+                "not marked as dynamically resizeable"
+            )
+        if text:
+            raise InvalidArgumentError(None, None, text)
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements along a new first dimension; of none, an empty vector."""

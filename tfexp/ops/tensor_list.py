@@ -13,7 +13,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.tensor_list_shapes import asked, changed, check_elements, concat_shapes, made, read
-from tfexp.ops.tensor_list_value import TensorList, shape_of_value, value_of
+from tfexp.ops.tensor_list_value import TensorList, nothing, shape_of_value, value_of
 
 Array = np.ndarray
 _SHAPE_TYPE = "shape_type: type in [int32,int64]"
@@ -392,7 +392,7 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
     items = []
     for i, item in enumerate(value.items):
         if item is None and i < len(leading) and rest.is_fully_defined():
-            item = np.zeros((leading[i], *rest.as_list()), dtype.as_numpy_dtype)
+            item = nothing((leading[i], *rest.as_list()), dtype)
         elif item is None:
             (item,) = value.filled([i], rows)
         if item.ndim < 1:

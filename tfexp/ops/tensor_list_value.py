@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import invalid
 from tfexp.core.shape import TensorShape, dims_text
@@ -40,6 +41,11 @@ def value_of(item: np.ndarray) -> Any:
     """An element as kernels hand it out: a list of a list of lists, else a copy of the array."""
     inner = item[()] if item.dtype == object and not item.ndim else None
     return inner if isinstance(inner, TensorList) else item.copy()
+
+
+def nothing(sizes: Sequence[int], dtype: DType) -> np.ndarray:
+    """Zeros, or empty texts: an element that has not been set."""
+    return np.full(sizes, b"" if dtype is dtypes.string else 0, dtype.as_numpy_dtype)
 
 
 def _zeros_like(item: np.ndarray) -> np.ndarray:
@@ -140,7 +146,7 @@ class TensorList:
                         f"Trying to read an uninitialized tensor but element_shape is not fully defined: "
                         f"{_text(shape)} (element {position} of the list)"
                     )
-                item = np.zeros(_sizes(shape), self.dtype.as_numpy_dtype)
+                item = nothing(_sizes(shape), self.dtype)
             elif not asked.is_compatible_with(item.shape):
                 raise invalid(f"Incompatible shapes: an element of shape {list(item.shape)} where {asked} is asked for")
             found.append(item)

@@ -305,6 +305,9 @@ class _Expanded:
         entered = [self._copy("Identity", f"body/{i}", switch.outputs[1]).outputs[0] for i, switch in enumerate(switches)]
         start = self._node("NoOp", "body/start", controls=_makers(entered[:1]))
         following, done = self._body(self._function(call.attrs["body"]), entered, start, "body")
+        if len(following) != len(variables):
+            text = f"While loop body returned {len(following)} arguments. Expected: {len(variables)}"
+            raise InvalidArgumentError(None, call.origin, text)
         self._check_types([value.dtype for value in variables], following)
         for i, (merge, value) in enumerate(zip(merges, following, strict=True)):
             merge.inputs[1] = self._copy("NextIteration", f"next_{i}", value, done).outputs[0]

@@ -351,6 +351,12 @@ class RaggedTensor(Composite):
             result = of_rows(result, splits)
         return result
 
+    def loop_shapes(self, invariant: Any) -> Sequence[TensorShape]:
+        shape = self.shape if invariant is None else as_shape(invariant)
+        rows = shape[0].value if shape.rank else None
+        inner = TensorShape([None]).concatenate(shape[self.ragged_rank + 1 :])
+        return [inner, TensorShape([None if rows is None else rows + 1]), *[TensorShape([None])] * (self.ragged_rank - 1)]
+
     @property
     def _type_spec(self) -> RaggedTensorSpec:
         return RaggedTensorSpec(self.shape, self.dtype, self.ragged_rank, self._row_splits.dtype)

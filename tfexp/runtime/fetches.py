@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import InaccessibleTensorError
 from tfexp.core.nest import Composite
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.graph import Graph
@@ -144,7 +145,10 @@ class FetchMapper:
             raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})") from None
         if not self._graph.is_fetchable(found):
             op = found.op if isinstance(found, Tensor) else found
-            raise ValueError(f"Operation {op.name!r} has been marked as not fetchable.")
+            raise InaccessibleTensorError(
+                f"Operation {op.name!r} has been marked as not fetchable: it is part of a function, a branch or a loop, "
+                "whose results can be fetched."
+            )
         if found not in self._number:
             self._number[found] = len(self.elements)
             self.elements.append(found)
