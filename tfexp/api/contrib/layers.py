@@ -68,6 +68,8 @@ from tfexp.contributed.rearranging import maxout as maxout
 from tfexp.contributed.rearranging import sequence_to_images as sequence_to_images
 from tfexp.contributed.rearranging import spatial_softmax as spatial_softmax
 from tfexp.contributed.recomputing import recompute_grad as recompute_grad
+from tfexp.contributed.reversible import RevBlock as RevBlock
+from tfexp.contributed.reversible import rev_block as rev_block
 from tfexp.contributed.shaping import avg_pool2d as avg_pool2d
 from tfexp.contributed.shaping import avg_pool3d as avg_pool3d
 from tfexp.contributed.shaping import bias_add as bias_add
