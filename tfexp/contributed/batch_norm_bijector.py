@@ -42,10 +42,10 @@ class BatchNormalization(Bijector):
         axes = 1 if isinstance(layer.axis, int) else len(layer.axis)
         super().__init__(forward_min_event_ndims=axes, validate_args=validate_args, name=name)
 
-    def _inverse(self, y: Any) -> Any:
+    def _inverse(self, y: Any, **kwargs: Any) -> Any:
         return self.batchnorm.apply(y, training=self._training)
 
-    def _forward(self, x: Any) -> Any:
+    def _forward(self, x: Any, **kwargs: Any) -> Any:
         layer = self._built_for(x)
 
         def spread(parameter: Any) -> Any:
@@ -57,11 +57,11 @@ class BatchNormalization(Bijector):
         scaled = centred / spread(layer.gamma) if layer.scale else centred
         return scaled * sqrt(spread(layer.moving_variance) + layer.epsilon) + spread(layer.moving_mean)
 
-    def _forward_log_det_jacobian(self, x: Any) -> Any:
+    def _forward_log_det_jacobian(self, x: Any, **kwargs: Any) -> Any:
         layer = self._built_for(x)
         return -self._log_scale(log(layer.moving_variance + layer.epsilon))
 
-    def _inverse_log_det_jacobian(self, y: Any) -> Any:
+    def _inverse_log_det_jacobian(self, y: Any, **kwargs: Any) -> Any:
         layer = self._built_for(y)
         variance = layer.moving_variance
         if self._training:

@@ -262,9 +262,8 @@ def _add_up_metric_variables(count: int) -> Any:
 def _predicted(specs: Sequence[EstimatorSpec], place: str) -> EstimatorSpec:
     with device(place):
         predictions = _joined_by_name([spec.predictions for spec in specs])
-        outputs = {
-            name: _joined_output([spec.export_outputs[name] for spec in specs]) for name in specs[0].export_outputs or ()
-        }
+        given = [spec.export_outputs or {} for spec in specs]
+        outputs = {name: _joined_output([own[name] for own in given]) for name in given[0]}
     return specs[0]._replace(predictions=predictions, export_outputs=outputs)
 
 
