@@ -90,6 +90,7 @@ class TowerOptimizer(Optimizer):
     """
 
     def __init__(self, optimizer_or_optimizer_fn: Optimizer | Callable[[], Optimizer]):
+        super().__init__(use_locking=False, name=type(self).__name__)
         self._given = optimizer_or_optimizer_fn
 
     @functools.cached_property
