@@ -99,9 +99,10 @@ def test_one_beam_is_greedy_decoding(session: tf.Session) -> None:
     np.testing.assert_array_equal(a, b[..., 0])
 
 
-def attended(session: tf.Session, **settings: object):
+def attended(session: tf.Session, memory_lengths: tuple[int, int] = (4, 4), **settings: object):
     """A search over a memory, and the alignments of its beams [time, batch, beams, memory]."""
-    mechanism = seq2seq.LuongAttention(WORDS, seq2seq.tile_batch(drawn(BATCH, 4, WORDS), WIDTH))
+    memory, lengths = (seq2seq.tile_batch(one, WIDTH) for one in (drawn(BATCH, 4, WORDS), tf.constant(memory_lengths)))
+    mechanism = seq2seq.LuongAttention(WORDS, memory, lengths)
     cell = seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(WORDS), mechanism, alignment_history=True)
     zero = cell.zero_state(BATCH * WIDTH, tf.float32)
     start = zero.clone(cell_state=seq2seq.tile_batch(STATES, WIDTH))
@@ -111,16 +112,27 @@ def attended(session: tf.Session, **settings: object):
     return outputs, state
 
 
-def test_alignments_follow_their_beams(session: tf.Session) -> None:
-    outputs, state = attended(session, coverage_penalty_weight=0.7)
+@pytest.mark.parametrize("memory_lengths", [(4, 4), (4, 2)])
+def test_alignments_follow_their_beams(memory_lengths: tuple[int, int], session: tf.Session) -> None:
+    layer = tf.layers.Dense(WORDS, bias_initializer=tf.constant_initializer(np.eye(WORDS)[END]))
+    outputs, state = attended(session, memory_lengths, output_layer=layer, coverage_penalty_weight=tf.constant(0.7))
     steps = outputs.beam_search_decoder_output
     fetched = [state.cell_state.alignment_history, state.accumulated_attention_probs, state.log_probs, steps.scores]
     history, total, log_probs, scores, lengths = session.run([*fetched, state.lengths])
     assert history.shape[1:] == (BATCH, WIDTH, 4)
     for b, w in np.ndindex(BATCH, WIDTH):
         np.testing.assert_allclose(history[: lengths[b, w], b, w].sum(0), total[b, w], rtol=1e-5)
-    coverage = np.log(np.minimum(total, 1)).sum(-1)
-    np.testing.assert_allclose(scores[:, -1], log_probs + 0.7 * coverage, rtol=1e-5)
+    # What no memory is there for does not count, and nothing does before a beam has ended.
+    coverage = np.log(np.where(total == 0, 1, np.minimum(total, 1))).sum(-1)
+    ended = lengths < scores.shape[1]
+    assert ended.any() and not ended.all()
+    np.testing.assert_allclose(scores[:, -1], log_probs + 0.7 * coverage * ended, rtol=1e-5)
+
+
+def test_weights_of_penalties_are_scalars() -> None:
+    for name in ("length_penalty_weight", "coverage_penalty_weight"):
+        with pytest.raises(ValueError, match=f"{name} should be a scalar"):
+            seq2seq.BeamSearchDecoder(Chain(), TABLE, [0, 2], END, seq2seq.tile_batch(STATES, WIDTH), WIDTH, **{name: [1.0]})
 
 
 def test_arrays_stay_arrays_when_asked_to(session: tf.Session) -> None:

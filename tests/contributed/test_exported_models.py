@@ -37,3 +37,14 @@ def test_models_are_exported_for_each_way_they_are_used(tmp_path):
             assert session.run("scale:0") == 2
             [signature] = loaded.signature_def.values()
             assert sorted(signature.outputs) == outputs
+
+
+def test_receivers_are_made_as_an_input_function_gives():
+    def input_fn(width):
+        return tf.data.Dataset.from_tensors(({"x": tf.zeros([5, width])}, tf.zeros([5], tf.int64)))
+
+    receive = estimator.build_supervised_input_receiver_fn_from_input_fn(input_fn, width=3)
+    with tf.Graph().as_default():
+        received = receive()
+        assert (received.features["x"].op.type, received.features["x"].shape.as_list()) == ("Placeholder", [None, 3])
+        assert received.labels.dtype == tf.int64 and sorted(received.receiver_tensors) == ["label", "x"]

@@ -255,3 +255,19 @@ def test_events_come_after_the_batch(session: tf.Session) -> None:
     assert drawn.shape == (5, 7, 2, 3)
     np.testing.assert_allclose(drawn[:, :, 1].mean((0, 1)), [100, 200, 300], atol=4)
     assert session.run(one.entropy()).shape == (2,)
+
+
+def test_the_rank_of_events_may_be_known_in_the_run_only(session: tf.Session) -> None:
+    probs, axes = tf.placeholder(tf.float64, None), tf.placeholder(tf.int32, [])
+    shares = np.exp(POSITIVE) / np.exp(POSITIVE).sum(-1, keepdims=True)
+    one, known = (d.RelaxedOneHotCategorical(np.float64(0.5), probs=given) for given in (probs, shares))
+    assert one.event_shape.ndims is None
+    np.testing.assert_allclose(*session.run([one.log_prob(shares), known.log_prob(shares)], {probs: shares}))
+    for bijector in (b.Exp(), b.AffineScalar(scale=np.float64(3.0))):
+        asked = [bijector.inverse_log_det_jacobian(tf.constant(POSITIVE), axes)]
+        asked.append(bijector.forward_log_det_jacobian(tf.constant(X), axes))
+        for rank in (0, 1, 2):
+            wanted = [bijector.inverse_log_det_jacobian(POSITIVE, rank), bijector.forward_log_det_jacobian(X, rank)]
+            found, known = session.run([asked, wanted], {axes: rank})
+            for one, other in zip(found, known, strict=True):
+                np.testing.assert_allclose(one, other)

@@ -14,6 +14,7 @@ from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.shape_inference import static_value
 from tfexp.ops.array import expand_dims, reshape, shape, size
 from tfexp.ops.array_fill import fill, one_hot, zeros, zeros_like
 from tfexp.ops.array_fill import range as range_
@@ -110,13 +111,22 @@ def _whole_beams(step_ids: Any, parent_ids: Any, end_token: Any) -> Any:
     return gather_tree(step_ids, parent_ids, fill([batch], times), end_token)
 
 
+def _weight(given: Any, name: str) -> Any:
+    """The weight of a penalty, or None for one that is 0."""
+    weight = convert_to_tensor(given, name=name)
+    if weight.get_shape().ndims != 0:
+        raise ValueError(f"{name} should be a scalar, but saw shape: {weight.get_shape()}")
+    return None if static_value(weight) == 0 else given
+
+
 class BeamSearchDecoder(Decoder):
     """Keeps, of all that may follow the `beam_width` best sequences of each example, again the `beam_width` best.
 
     cell, initial_state: an RNN cell and its first state, made with `tile_batch`: [batch * beam_width, ...]. embedding: a
     table, or a function of ids. start_tokens: int32 [batch]; end_token: what ends a sequence. output_layer: makes logits.
-    A sequence's score is its log probability over ((5 + length) / 6) ** length_penalty_weight (Wu et al. 2016, eq. 14), plus
-    coverage_penalty_weight * sum(log(min(attention that each place of the memory has had, 1))).
+    A sequence's score is its log probability over ((5 + length) / 6) ** length_penalty_weight (Wu et al. 2016, eq. 14) and,
+    once it has ended, plus coverage_penalty_weight * sum(log(min(attention that each place of the memory has had, 1))) over
+    the places that had any. ValueError for weights that are no scalars.
     reorder_tensor_arrays: TensorArrays in the last state come out as tensors [time, batch, beam_width, ...] of whole beams.
     Source: `tf.contrib.seq2seq.BeamSearchDecoder`.
     """
@@ -137,8 +147,8 @@ class BeamSearchDecoder(Decoder):
         if output_layer is not None and not callable(getattr(output_layer, "compute_output_shape", None)):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
         self._cell, self._output_layer, self._beam_width = cell, output_layer, beam_width
-        self._length_penalty_weight = length_penalty_weight
-        self._coverage_penalty_weight = coverage_penalty_weight
+        self._length_penalty_weight = _weight(length_penalty_weight, "length_penalty_weight")
+        self._coverage_penalty_weight = _weight(coverage_penalty_weight, "coverage_penalty_weight")
         self._reorders_arrays = reorder_tensor_arrays
         if callable(embedding):
             self._embed: Callable[[Any], Any] = embedding
@@ -179,7 +189,7 @@ class BeamSearchDecoder(Decoder):
         finished = one_hot(first, self._beam_width, on_value=False, off_value=True, dtype=dtypes.bool)
         log_probs = one_hot(first, self._beam_width, on_value=0.0, off_value=-float("inf"), dtype=dtype)
         attended: Any = ()
-        if self._coverage_penalty_weight:
+        if self._coverage_penalty_weight is not None:
             attended = zeros_like(self._attention(self._initial_state))
         start = tile(expand_dims(self._start_tokens, 1), [1, self._beam_width])
         lengths = zeros([self._batch_size, self._beam_width], dtypes.int64)
@@ -225,9 +235,11 @@ class BeamSearchDecoder(Decoder):
         running = cast(logical_not(finished), dtypes.int64)
         lengths = before.lengths[:, :, None] + running[:, :, None] * goes_on
         attended = before.accumulated_attention_probs
-        if self._coverage_penalty_weight:
+        if self._coverage_penalty_weight is not None:
             attended += self._attention(cell_state) * cast(running, logits.dtype)[:, :, None]
-        scores, places = top_k(reshape(self._scores(log_probs, lengths, attended), [self._batch_size, -1]), self._beam_width)
+        scores, places = top_k(
+            reshape(self._scores(log_probs, lengths, finished, attended), [self._batch_size, -1]), self._beam_width
+        )
         parents, predicted = places // ids, places % ids
 
         def kept(t: Any) -> Any:
@@ -246,11 +258,12 @@ class BeamSearchDecoder(Decoder):
         )
         return BeamSearchDecoderOutput(scores, predicted, parents), following
 
-    def _scores(self, log_probs: Any, lengths: Any, attended: Any) -> Any:
-        if self._length_penalty_weight:
+    def _scores(self, log_probs: Any, lengths: Any, finished: Any, attended: Any) -> Any:
+        if self._length_penalty_weight is not None:
             log_probs = log_probs / ((5.0 + cast(lengths, log_probs.dtype)) / 6.0) ** self._length_penalty_weight
-        if self._coverage_penalty_weight:
-            coverage = reduce_sum(log(minimum(attended, 1.0)), 2)
+        if self._coverage_penalty_weight is not None:
+            had_any = where_v2(equal(attended, 0.0), 1.0, attended)
+            coverage = reduce_sum(log(minimum(had_any, 1.0)), 2) * cast(finished, log_probs.dtype)
             log_probs = log_probs + self._coverage_penalty_weight * coverage[:, :, None]
         return log_probs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -13,8 +13,17 @@ from tfexp.feature_column import (
     categorical_column_with_vocabulary_list,
     indicator_column,
     numeric_column,
+    weighted_categorical_column,
 )
+from tfexp.feature_column import crossed_column as _crossed_column
 from tfexp.feature_column import embedding_column as _embedding_column
+from tfexp.feature_column import shared_embedding_columns as _shared_embedding_columns
+from tfexp.feature_column.column import CategoricalColumn
+from tfexp.graph.sparse_tensor import SparseTensor
+from tfexp.ops.parsing import VarLenFeature
+
+# What `hash_key` should be given as, so that crossings are spread better than without one.
+SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY = 956888297470
 
 
 def real_valued_column(
@@ -83,3 +92,91 @@ def embedding_column(
     return _embedding_column(
         sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
     )
+
+
+def shared_embedding_columns(
+    sparse_id_columns: Sequence[Any],
+    dimension: int,
+    combiner: str = "mean",
+    shared_embedding_name: str | None = None,
+    initializer: Any = None,
+    ckpt_to_load_from: str | None = None,
+    tensor_name_in_ckpt: str | None = None,
+    max_norm: float | None = None,
+    trainable: bool = True,
+) -> tuple[Any, ...]:
+    """Rows of one variable for several columns of a kind: of each [batch, dimension]. TypeError for what is no list."""
+    if isinstance(sparse_id_columns, str) or not isinstance(sparse_id_columns, Sequence):
+        raise TypeError(
+            f"sparse_id_columns must be a non-string sequence (ex: list or tuple) instead of type {type(sparse_id_columns)}."
+        )
+    if not sparse_id_columns:
+        raise ValueError("The input sparse_id_columns should have at least one element.")
+    return tuple(
+        _shared_embedding_columns(
+            sparse_id_columns,
+            dimension,
+            combiner,
+            initializer,
+            shared_embedding_name,
+            ckpt_to_load_from,
+            tensor_name_in_ckpt,
+            max_norm,
+            trainable,
+        )
+    )
+
+
+def weighted_sparse_column(sparse_id_column: Any, weight_column_name: str, dtype: Any = dtypes.float32) -> Any:
+    """A column's values, each of which counts as much as the feature `weight_column_name` says."""
+    return weighted_categorical_column(sparse_id_column, weight_column_name, dtype)
+
+
+def crossed_column(
+    columns: Iterable[Any],
+    hash_bucket_size: int,
+    combiner: str = "sum",
+    ckpt_to_load_from: str | None = None,
+    tensor_name_in_ckpt: str | None = None,
+    hash_key: int | None = None,
+) -> Any:
+    """Combinations of columns by their hash; of texts the combinations of what they say, before any hash or vocabulary.
+
+    `combiner` says nothing here: columns on top of this one have their own. ValueError for a checkpoint to load weights
+    from: `tf.train.init_from_checkpoint` does that.
+    """
+    if ckpt_to_load_from is not None or tensor_name_in_ckpt is not None:
+        raise ValueError("Weights of crossed columns are not loaded here: use tf.train.init_from_checkpoint.")
+    return _crossed_column([_as_it_says(column) for column in columns], hash_bucket_size, hash_key)
+
+
+def _as_it_says(column: Any) -> Any:
+    """The name of the feature, for a column that only says which texts there are. TypeError for what is no such column."""
+    if not isinstance(column, CategoricalColumn):
+        raise TypeError(
+            f"columns must be a set of sparse columns, crossed columns or bucketized columns. Given {type(column)}: {column}"
+        )
+    says_texts = column.spec() == {column.name: VarLenFeature(dtypes.string)}
+    return column.name if says_texts else column
+
+
+def infer_real_valued_columns(features: Any) -> list[Any]:
+    """A column of numbers for each of the features, a tensor [batch, …] or a dict of them. ValueError for no numbers."""
+    return [_column_of(name, one) for name, one in (features if isinstance(features, Mapping) else {"": features}).items()]
+
+
+def _column_of(name: str, tensor: Any) -> Any:
+    if isinstance(tensor, SparseTensor) or not (tensor.dtype.is_floating or tensor.dtype.is_integer):
+        raise ValueError(f"on `{name}`: {tensor} is of no type of real values; such features need columns of their own")
+    return numeric_column(name, tensor.get_shape()[1:].as_list(), dtype=tensor.dtype)
+
+
+def check_feature_columns(feature_columns: Iterable[Any]) -> None:
+    """ValueError for a dict, and for a column that is there twice."""
+    if isinstance(feature_columns, Mapping):
+        raise ValueError("Expected feature_columns to be iterable, found dict.")
+    seen = set()
+    for column in feature_columns:
+        if column in seen:
+            raise ValueError(f"Duplicate feature column key found for column: {column.name}. One must be discarded.")
+        seen.add(column)

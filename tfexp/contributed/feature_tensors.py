@@ -8,9 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from tfexp.contributed.feature_columns import check_feature_columns
+from tfexp.feature_column.column import Features
 from tfexp.feature_column.model import input_in_scope, linear_in_scope, make_parse_example_spec
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.parsing import parse_example
+from tfexp.ops.array_identity import placeholder
+from tfexp.ops.parsing import VarLenFeature, parse_example
+from tfexp.ops.sparse_placeholder import sparse_placeholder
 from tfexp.ops.variable_scope import variable_scope
 
 
@@ -25,6 +29,24 @@ def parse_feature_columns_from_examples(
     """By name, what the columns need of tf.Examples, string [batch]."""
     parsed: dict[str, Any] = parse_example(serialized, make_parse_example_spec(feature_columns), name, example_names)
     return parsed
+
+
+def make_place_holder_tensors_for_base_features(feature_columns: Iterable[Any]) -> dict[str, Any]:
+    """By name, placeholders for the features that the columns need: sparse ones, or [batch, size]."""
+    return {
+        name: sparse_placeholder(feature.dtype, name=f"Placeholder_{name}")
+        if isinstance(feature, VarLenFeature)
+        else placeholder(feature.dtype, (None, feature.shape[0]), name=f"Placeholder_{name}")
+        for name, feature in make_parse_example_spec(feature_columns).items()
+    }
+
+
+def transform_features(features: Mapping[str, Any], feature_columns: Iterable[Any]) -> dict[Any, Any]:
+    """By column, what the columns make of the features before they become inputs of a model, as ids or buckets."""
+    columns = list(feature_columns)
+    check_feature_columns(columns)
+    made = Features(features)
+    return {column: made.get(column) for column in sorted(columns, key=lambda column: column.name)}
 
 
 def input_from_feature_columns(

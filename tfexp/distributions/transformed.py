@@ -13,6 +13,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import size
 from tfexp.ops.array_fill import broadcast_to, zeros
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_order import transpose
@@ -97,11 +98,10 @@ class TransformedDistribution(Distribution):
         """How many axes of events the distribution does not have itself."""
         return 0 if self._more_event is None else self._base_event_shape().ndims or 0
 
-    def _event_ndims(self) -> int:
+    def _event_ndims(self) -> Any:
+        """An int, or a tensor where only the run knows."""
         rank = self.event_shape.ndims
-        if rank is None:
-            raise ValueError("the rank of events must be known")
-        return rank
+        return size(self.event_shape_tensor()) if rank is None else rank
 
     # --- what is asked of it ------------------------------------------------------------------------------------------
 

@@ -74,14 +74,7 @@ class Model:
         self.check_input(input_fn)
         settings = {"mode": mode, "params": self.params, "config": self.config, "input_context": None}
         with device("/cpu:0"):
-            given = call_with_wanted(input_fn, **settings)
-            hooks: tuple[SessionRunHook, ...] = ()
-            if given is None:
-                raise ValueError(f"input_fn ({input_fn}) gave None: it has to return features, or (features, labels)")
-            if isinstance(given, Dataset):
-                iterator = make_initializable_iterator(given)
-                given, hooks = iterator.get_next(), (IteratorStart(iterator),)
-        return self.split(given, input_fn, hooks)
+            return input_parts(call_with_wanted(input_fn, **settings), input_fn)
 
     def check_input(self, input_fn: Callable[..., Any]) -> None:
         """TypeError for what is no function, ValueError for one with arguments that nobody has for it."""
@@ -92,16 +85,6 @@ class Model:
             raise ValueError(
                 f"input_fn ({input_fn}) may take mode, params, config and input_context, and it wants {', '.join(strange)}"
             )
-
-    def split(self, given: Any, input_fn: Callable[..., Any], hooks: tuple[SessionRunHook, ...]) -> Input:
-        """What an input function gives, in its parts. ValueError for a tuple that is no pair."""
-        if isinstance(given, list | tuple) and not hasattr(given, "_fields"):
-            if len(given) != 2:
-                raise ValueError(
-                    f"input_fn should return (features, labels) as a len 2 tuple. It gave {len(given)} elements."
-                )
-            return Input(given[0], given[1], hooks)
-        return Input(given, None, hooks)
 
     def spec(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
         """What the function builds in the default graph. ValueError where that is no EstimatorSpec."""
@@ -116,6 +99,25 @@ class Model:
         if not isinstance(spec, EstimatorSpec):
             raise ValueError(f"model_fn should return an EstimatorSpec. Given: {spec!r}")
         return spec
+
+
+def input_parts(given: Any, input_fn: Callable[..., Any]) -> Input:
+    """What `input_fn` has given: of a Dataset its next element. ValueError for None, and for a tuple that is no pair."""
+    if given is None:
+        raise ValueError(f"input_fn ({input_fn}) gave None: it has to return features, or (features, labels)")
+    if isinstance(given, Dataset):
+        iterator = make_initializable_iterator(given)
+        return split_input(iterator.get_next(), (IteratorStart(iterator),))
+    return split_input(given, ())
+
+
+def split_input(given: Any, hooks: tuple[SessionRunHook, ...]) -> Input:
+    """A pair of features and labels in its parts, or features alone. ValueError for a tuple that is no pair."""
+    if isinstance(given, list | tuple) and not hasattr(given, "_fields"):
+        if len(given) != 2:
+            raise ValueError(f"input_fn should return (features, labels) as a len 2 tuple. It gave {len(given)} elements.")
+        return Input(given[0], given[1], hooks)
+    return Input(given, None, hooks)
 
 
 class IteratorStart(SessionRunHook):

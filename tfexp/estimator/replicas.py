@@ -14,7 +14,7 @@ from tfexp.distribute.input import DistributedIterator, InputContext
 from tfexp.distribute.reductions import get_loss_reduction
 from tfexp.distribute.strategy import Strategy
 from tfexp.estimator.arguments import call_with_wanted
-from tfexp.estimator.model import Input, IteratorStart, Model
+from tfexp.estimator.model import Input, IteratorStart, Model, split_input
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.spec import EstimatorSpec
 from tfexp.metrics.means import mean
@@ -75,4 +75,4 @@ def _input(model: Model, strategy: Strategy, input_fn: Callable[..., Any], mode:
         return call_with_wanted(input_fn, mode=mode, params=model.params, config=model.config, input_context=context)
 
     iterator: DistributedIterator = strategy.make_input_fn_iterator(dataset_fn)
-    return model.split(iterator.get_next(), input_fn, (IteratorStart(iterator),))
+    return split_input(iterator.get_next(), (IteratorStart(iterator),))

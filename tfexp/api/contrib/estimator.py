@@ -1,9 +1,22 @@
 """`tf.contrib.estimator`: what `tf.estimator` has by now, under its older names, and features beside predictions."""
 
+from tfexp.contributed.exported_models import (
+    build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn,
+)
 from tfexp.contributed.exported_models import export_all_saved_models as export_all_saved_models
 from tfexp.contributed.exported_models import export_saved_model_for_mode as export_saved_model_for_mode
 from tfexp.contributed.forward_features import forward_features as forward_features
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm as clip_gradients_by_norm
+from tfexp.contributed.rnn_estimators import RNNClassifier as RNNClassifier
+from tfexp.contributed.rnn_estimators import RNNEstimator as RNNEstimator
+from tfexp.contributed.towers import TowerOptimizer as TowerOptimizer
+from tfexp.contributed.towers import replicate_model_fn as replicate_model_fn
+from tfexp.contributed.trees_in_memory import (
+    boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory,
+)
+from tfexp.contributed.trees_in_memory import (
+    boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory,
+)
 from tfexp.core.gone import missing_from
 from tfexp.estimator.added_metrics import add_metrics as add_metrics
 from tfexp.estimator.canned.baseline import BaselineEstimator as BaselineEstimator

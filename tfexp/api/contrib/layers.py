@@ -1,18 +1,30 @@
 """`tf.contrib.layers`: layers as functions, regularizers, summaries, optimize_loss."""
 
 from tfexp.contributed.batch_norm import batch_norm as batch_norm
+from tfexp.contributed.feature_columns import (
+    SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY as SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY,
+)
+from tfexp.contributed.feature_columns import check_feature_columns as check_feature_columns
+from tfexp.contributed.feature_columns import crossed_column as crossed_column
 from tfexp.contributed.feature_columns import embedding_column as embedding_column
+from tfexp.contributed.feature_columns import infer_real_valued_columns as infer_real_valued_columns
 from tfexp.contributed.feature_columns import one_hot_column as one_hot_column
 from tfexp.contributed.feature_columns import real_valued_column as real_valued_column
+from tfexp.contributed.feature_columns import shared_embedding_columns as shared_embedding_columns
 from tfexp.contributed.feature_columns import sparse_column_with_hash_bucket as sparse_column_with_hash_bucket
 from tfexp.contributed.feature_columns import (
     sparse_column_with_integerized_feature as sparse_column_with_integerized_feature,
 )
 from tfexp.contributed.feature_columns import sparse_column_with_keys as sparse_column_with_keys
 from tfexp.contributed.feature_columns import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+from tfexp.contributed.feature_columns import weighted_sparse_column as weighted_sparse_column
 from tfexp.contributed.feature_tensors import create_feature_spec_for_parsing as create_feature_spec_for_parsing
 from tfexp.contributed.feature_tensors import input_from_feature_columns as input_from_feature_columns
+from tfexp.contributed.feature_tensors import (
+    make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features,
+)
 from tfexp.contributed.feature_tensors import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+from tfexp.contributed.feature_tensors import transform_features as transform_features
 from tfexp.contributed.feature_tensors import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
 from tfexp.contributed.gdn import GDN as GDN
 from tfexp.contributed.gdn import gdn as gdn
@@ -56,6 +68,8 @@ from tfexp.contributed.rearranging import maxout as maxout
 from tfexp.contributed.rearranging import sequence_to_images as sequence_to_images
 from tfexp.contributed.rearranging import spatial_softmax as spatial_softmax
 from tfexp.contributed.recomputing import recompute_grad as recompute_grad
+from tfexp.contributed.reversible import RevBlock as RevBlock
+from tfexp.contributed.reversible import rev_block as rev_block
 from tfexp.contributed.shaping import avg_pool2d as avg_pool2d
 from tfexp.contributed.shaping import avg_pool3d as avg_pool3d
 from tfexp.contributed.shaping import bias_add as bias_add
@@ -75,7 +89,6 @@ from tfexp.contributed.summaries import summarize_tensor as summarize_tensor
 from tfexp.contributed.summaries import summarize_tensors as summarize_tensors
 from tfexp.core.gone import missing_from
 from tfexp.feature_column import bucketized_column as bucketized_column
-from tfexp.feature_column import crossed_column as crossed_column
 from tfexp.layers.regularizers import apply_regularization as apply_regularization
 from tfexp.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from tfexp.layers.regularizers import l1_regularizer as l1_regularizer

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from tfexp import estimator
+from tfexp.contributed.feature_columns import infer_real_valued_columns
 from tfexp.contributed.learn.metric_spec import MetricSpec
 from tfexp.contributed.learn.monitors import replace_monitors_with_hooks
 from tfexp.core import dtypes
@@ -51,12 +52,7 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
         given = input_fn()
         features = given[0] if isinstance(given, tuple) else given
         named = features if isinstance(features, Mapping) else {"": features}
-        columns = []
-        for name, tensor in sorted(named.items()):
-            if not (tensor.dtype.is_floating or tensor.dtype.is_integer):
-                raise ValueError(f"on `{name}`: {tensor.dtype} is no type of real values; such features need columns")
-            columns.append(numeric_column(name, tensor.get_shape()[1:].as_list(), dtype=tensor.dtype))
-        return columns
+        return infer_real_valued_columns(dict(sorted(named.items())))
 
 
 class Trainable:

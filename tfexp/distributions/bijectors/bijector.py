@@ -19,6 +19,7 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, shape
 from tfexp.ops.array_fill import ones
+from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import identity
 from tfexp.ops.reduce import reduce_sum
 
@@ -58,7 +59,7 @@ class Bijector:
         self._name = name or type(self).__name__
         self._image_of: dict[Tensor, Tensor] = {}
         self._preimage_of: dict[Tensor, Tensor] = {}
-        self._determinants: dict[tuple[Tensor, int], Any] = {}  # of the inverse, by its argument and the event's axes
+        self._determinants: dict[tuple[Tensor, Any], Any] = {}  # of the inverse, by its argument and the event's axes
 
     # --- what it is ---------------------------------------------------------------------------------------------------
 
@@ -214,7 +215,7 @@ class Bijector:
     def _keep(self, x: Tensor, y: Tensor) -> None:
         self._image_of[x], self._preimage_of[y] = y, x
 
-    def _determinant(self, y: Tensor, axes: int, **kwargs: Any) -> Any:
+    def _determinant(self, y: Tensor, axes: Any, **kwargs: Any) -> Any:
         """The inverse's; it is kept unless there are further arguments."""
         if (y, axes) in self._determinants and not kwargs:
             return self._determinants[y, axes]
@@ -228,21 +229,23 @@ class Bijector:
             self._determinants[y, axes] = found
         return found
 
-    def _axes(self, event_ndims: Any, least: int) -> int:
+    def _axes(self, event_ndims: Any, least: int) -> Any:
+        """An int, or a tensor where only the run knows."""
         known = static_value(event_ndims) if isinstance(event_ndims, Tensor) else event_ndims
         if known is None:
-            raise ValueError("event_ndims has to be known when the graph is built")
+            return event_ndims
         if int(known) != known:
             raise ValueError(f"Expected integer dtype, got {known!r}")
         if known < least:
             raise ValueError(f"event_ndims ({known}) must be larger than min_event_ndims ({least})")
         return int(known)
 
-    def _summed(self, found: Any, argument: Tensor, least: int, axes: int) -> Any:
+    def _summed(self, found: Any, argument: Tensor, least: int, axes: Any) -> Any:
         """The log-determinants of the transformations that are one event's."""
-        if axes == least:
+        is_known = isinstance(axes, int)
+        if is_known and axes == least:
             return found
-        reduced = list(range(least - axes, 0))
+        reduced = list(range(least - axes, 0)) if is_known else range_(least - axes, 0)
         if self._is_constant_jacobian:
             dims: Any = shape(argument)
             last: Any = rank(argument) - least  # type: ignore[operator]

@@ -41,7 +41,7 @@ _DEBUG_OUTPUT = "_serialized_debug_outputs_proto"
 _SERIALIZED = "boosted_trees:0_serialized"  # the variable of a checkpoint
 
 # Stands for an argument that is there for more classes or dimensions than trees have by now.
-_ONLY = object()
+ONLY = object()
 
 
 class BoostedTreesEstimator(Estimator):
@@ -212,7 +212,7 @@ class BoostedTreesClassifier(BoostedTreesEstimator):
         feature_columns: Iterable[Any],
         n_batches_per_layer: int,
         model_dir: str | None = None,
-        n_classes: Any = _ONLY,
+        n_classes: Any = ONLY,
         weight_column: Any = None,
         label_vocabulary: Sequence[str] | None = None,
         n_trees: int = 100,
@@ -228,7 +228,7 @@ class BoostedTreesClassifier(BoostedTreesEstimator):
         quantile_sketch_epsilon: float = 0.01,
         train_in_memory: bool = False,
     ):
-        if n_classes not in (_ONLY, 2):
+        if n_classes not in (ONLY, 2):
             raise ValueError(f"For now only binary classification is supported. n_classes given as {n_classes}")
         head = BinaryClassHead(
             weight_column, label_vocabulary=label_vocabulary, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE
@@ -266,7 +266,7 @@ class BoostedTreesRegressor(BoostedTreesEstimator):
         feature_columns: Iterable[Any],
         n_batches_per_layer: int,
         model_dir: str | None = None,
-        label_dimension: Any = _ONLY,
+        label_dimension: Any = ONLY,
         weight_column: Any = None,
         n_trees: int = 100,
         max_depth: int = 6,
@@ -281,7 +281,7 @@ class BoostedTreesRegressor(BoostedTreesEstimator):
         quantile_sketch_epsilon: float = 0.01,
         train_in_memory: bool = False,
     ):
-        if label_dimension not in (_ONLY, 1):
+        if label_dimension not in (ONLY, 1):
             raise ValueError(f"For now only 1 dimension regression is supported. label_dimension given as {label_dimension}")
         head = RegressionHead(1, weight_column, Reduction.SUM_OVER_BATCH_SIZE)
         settings = TreeSettings(

@@ -3,6 +3,8 @@
 from tfexp.api.contrib.distributions import bijectors as bijectors
 from tfexp.core.gone import missing_from
 from tfexp.distributions.auto_correlation import auto_correlation as auto_correlation
+from tfexp.distributions.autoregressive import Autoregressive as Autoregressive
+from tfexp.distributions.batch_reshape import BatchReshape as BatchReshape
 from tfexp.distributions.bent import Kumaraswamy as Kumaraswamy
 from tfexp.distributions.bent import SinhArcsinh as SinhArcsinh
 from tfexp.distributions.bent import VectorExponentialDiag as VectorExponentialDiag

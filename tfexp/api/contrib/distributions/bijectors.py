@@ -1,5 +1,6 @@
 """`tf.contrib.distributions.bijectors`: invertible functions, which make distributions of others."""
 
+from tfexp.contributed.batch_norm_bijector import BatchNormalization as BatchNormalization
 from tfexp.contributed.flow_templates import masked_autoregressive_default_template as masked_autoregressive_default_template
 from tfexp.contributed.flow_templates import masked_dense as masked_dense
 from tfexp.contributed.flow_templates import real_nvp_default_template as real_nvp_default_template

@@ -33,6 +33,11 @@ from tfexp.contributed.learn.exporting import build_parsing_serving_input_fn as 
 from tfexp.contributed.learn.exporting import make_export_strategy as make_export_strategy
 from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
 from tfexp.contributed.learn.monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
+from tfexp.contributed.learn.reading import read_batch_examples as read_batch_examples
+from tfexp.contributed.learn.reading import read_batch_features as read_batch_features
+from tfexp.contributed.learn.reading import read_batch_record_features as read_batch_record_features
+from tfexp.contributed.learn.reading import read_keyed_batch_examples as read_keyed_batch_examples
+from tfexp.contributed.learn.reading import read_keyed_batch_features as read_keyed_batch_features
 from tfexp.contributed.learn.run_config import RunConfig as RunConfig
 from tfexp.core.gone import missing_from
 
