@@ -205,7 +205,9 @@ def test_a_metric_of_a_librarys_own():
 def test_a_confusion_matrix_that_adds_up():
     metrics_impl = stand_for("tensorflow.python.ops.metrics_impl")
     with tf.Graph().as_default(), tf.Session() as session:
-        total, update = metrics_impl._streaming_confusion_matrix([[0, 1], [1, 1]], [[0, 1], [0, 2]], 3, tf.constant([[1, 2], [3, 4]]))
+        total, update = metrics_impl._streaming_confusion_matrix(
+            [[0, 1], [1, 1]], [[0, 1], [0, 2]], 3, tf.constant([[1, 2], [3, 4]])
+        )
         session.run(tf.local_variables_initializer())
         expected = np.array([[1, 0, 0], [3, 2, 4], [0, 0, 0]])
         np.testing.assert_array_equal(session.run(update), expected)
