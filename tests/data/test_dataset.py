@@ -254,6 +254,21 @@ def test_a_feedable_iterator_switches_between_data_sets():
             session.run(element, {handle: "nonsense"})
 
 
+def test_an_iterator_of_an_imported_graph():
+    with tf.Graph().as_default() as graph:
+        made = tf.data.make_initializable_iterator(Data.from_tensor_slices({"x": [1, 2]}).batch(2))
+        names = [made._iterator_resource.name, made.initializer.name]
+    with tf.Graph().as_default():
+        resource, initializer = tf.import_graph_def(graph.as_graph_def(), return_elements=names, name="")
+        iterator = tf.data.Iterator(resource, None, {"x": tf.int32}, {"x": tf.TensorShape([None])}, {"x": tf.Tensor})
+        assert tf.data.get_output_shapes(iterator)["x"].as_list() == [None]
+        with tf.Session() as session:
+            session.run(initializer)
+            assert session.run(iterator.get_next())["x"].tolist() == [1, 2]
+        with pytest.raises(ValueError, match="must be specified"):
+            tf.data.Iterator(resource, None, tf.int32, tf.TensorShape([None]), None)
+
+
 def test_an_initializer_refuses_other_elements():
     iterator = tf.data.Iterator.from_structure(tf.int64, [])
     with pytest.raises(TypeError, match=r"Expected output types tf\.int64"):

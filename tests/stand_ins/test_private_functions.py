@@ -202,6 +202,19 @@ def test_a_metric_of_a_librarys_own():
         assert session.run(value) == 3.0 and session.run(seen).tolist() == [1.0, 2.0]
 
 
+def test_a_confusion_matrix_that_adds_up():
+    metrics_impl = stand_for("tensorflow.python.ops.metrics_impl")
+    with tf.Graph().as_default(), tf.Session() as session:
+        total, update = metrics_impl._streaming_confusion_matrix(
+            [[0, 1], [1, 1]], [[0, 1], [0, 2]], 3, tf.constant([[1, 2], [3, 4]])
+        )
+        session.run(tf.local_variables_initializer())
+        expected = np.array([[1, 0, 0], [3, 2, 4], [0, 0, 0]])
+        np.testing.assert_array_equal(session.run(update), expected)
+        session.run(update)
+        np.testing.assert_array_equal(session.run(total), 2 * expected)
+
+
 @pytest.mark.parametrize(("name", "value"), [("shape", [2, 3]), ("size", 6), ("rank", 2)])
 def test_what_is_known_makes_a_constant_or_not(name, value):
     internal = getattr(stand_for("tensorflow.python.ops.array_ops"), f"{name}_internal")

@@ -38,9 +38,32 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 
 
 class Iterator(Structured, SavedPosition):
-    """Where a program gets a data set's elements from: `get_next()` is a structure of tensors."""
+    """Where a program gets a data set's elements from: `get_next()` is a structure of tensors.
 
-    def __init__(self, resource: Tensor, initializer: Operation | None, element: Any):
+    Programs rarely make one from its `iterator_resource`, but those that find that of an imported graph may: the three
+    structures describe its elements. ValueError where one of them is None.
+    """
+
+    def __init__(
+        self,
+        iterator_resource: Tensor,
+        initializer: Operation | None,
+        output_types: Any,
+        output_shapes: Any,
+        output_classes: Any,
+    ):
+        if output_types is None or output_shapes is None or output_classes is None:
+            raise ValueError("All of `output_types`, `output_shapes` and `output_classes` must be specified")
+        self._begin(iterator_resource, initializer, components_of(output_types, output_shapes, output_classes))
+
+    @classmethod
+    def _over(cls, resource: Tensor, initializer: Operation | None, element: Any) -> Iterator:
+        """An iterator over elements of that structure of components."""
+        iterator = cls.__new__(cls)
+        iterator._begin(resource, initializer, element)
+        return iterator
+
+    def _begin(self, resource: Tensor, initializer: Operation | None, element: Any) -> None:
         self._iterator_resource = resource
         self._initializer = initializer
         self._element = element
@@ -61,7 +84,7 @@ class Iterator(Structured, SavedPosition):
             output_types=[c.node_dtype for c in leaves],
             output_shapes=[c.node_shape for c in leaves],
         )
-        return Iterator(resource, None, element)
+        return Iterator._over(resource, None, element)
 
     @staticmethod
     def from_string_handle(
@@ -74,7 +97,7 @@ class Iterator(Structured, SavedPosition):
         resource = ops.iterator_from_string_handle_v2(
             handle, output_types=[c.node_dtype for c in leaves], output_shapes=[c.node_shape for c in leaves]
         )
-        return Iterator(resource, None, element)
+        return Iterator._over(resource, None, element)
 
     @property
     def element_spec(self) -> Any:
@@ -134,7 +157,7 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._flat_structure)
         initializer = ops.make_iterator(variant_to_run(dataset), resource)
-        return Iterator(resource, initializer, dataset._element)
+        return Iterator._over(resource, initializer, dataset._element)
 
 
 def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
@@ -158,7 +181,7 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     function, _ = finish_function(graph, [], [copy])
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._flat_structure)
-        return Iterator(resource, None, dataset._element)
+        return Iterator._over(resource, None, dataset._element)
 
 
 def get_output_types(dataset_or_iterator: Any) -> Any:

@@ -27,6 +27,16 @@ def _flat(x: Any) -> Any:
     return reshape(x, [-1]) if x is not None and (x.get_shape().ndims is None or x.get_shape().ndims > 1) else x
 
 
+def streaming_confusion_matrix(labels: Any, predictions: Any, num_classes: int, weights: Any = None) -> tuple[Any, Any]:
+    """A local variable, float64 [num_classes, num_classes], and the op that adds a batch's confusion matrix to it."""
+    total = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
+    predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
+    number = cast(num_classes, dtypes.int64)
+    predictions, labels, weights = _flat(predictions), _flat(labels), _flat(weights)
+    matrix = confusion_matrix(labels, predictions, number, weights=weights, dtype=dtypes.float64)
+    return total, assign_add(total, matrix)
+
+
 @of_graphs
 def mean_iou(
     labels: Any,
@@ -43,12 +53,7 @@ def mean_iou(
     """
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels, weights = _alike(predictions, labels, weights)
-        total = metric_variable([num_classes, num_classes], dtypes.float64, "total_confusion_matrix")
-        predictions, labels = cast(predictions, dtypes.int64), cast(labels, dtypes.int64)
-        number = cast(num_classes, dtypes.int64)
-        predictions, labels, weights = _flat(predictions), _flat(labels), _flat(weights)
-        matrix = confusion_matrix(labels, predictions, number, weights=weights, dtype=dtypes.float64)
-        update = assign_add(total, matrix)
+        total, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
         return published(across_replicas(_mean_iou, total), update, metrics_collections, updates_collections)
 
 

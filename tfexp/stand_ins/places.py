@@ -244,6 +244,7 @@ PYTHON = {
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.stand_ins.metric_variables tfexp.metrics.streaming "
     + renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
+    + renamed("tfexp.metrics.classes", _streaming_confusion_matrix="streaming_confusion_matrix")
     + renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
     + renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",

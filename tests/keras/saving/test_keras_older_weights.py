@@ -73,3 +73,23 @@ def test_weights_of_keras_1() -> None:
     assert (kernel.shape, recurrent.shape, bias.shape) == ((3, 8), (2, 8), (8,))
     np.testing.assert_array_equal(bias, np.concatenate([gates[2], gates[8], gates[5], gates[11]]))
     assert len(arranged(L.GRU(2), *gates[:9])) == 3
+
+
+def test_a_layer_may_call_anything_of_its_own_layers(tmp_path: Any) -> None:
+    class Stack(L.Layer):
+        layers = 2
+
+        def build(self, input_shape: Any) -> None:
+            self.dense = [L.Dense(3) for _ in range(self.layers)]
+            super().build(input_shape)
+
+        def call(self, inputs: Any) -> Any:
+            return self.dense[1](self.dense[0](inputs))
+
+    model = keras.Sequential([Stack(input_shape=(3,))])
+    weights = [numbers(*weight.shape.as_list()) for weight in model.weights]
+    model.set_weights(weights)
+    model.save_weights(str(tmp_path / "of.h5"))
+    model.set_weights([0 * weight for weight in weights])
+    model.load_weights(str(tmp_path / "of.h5"))
+    assert [weight.tolist() for weight in model.get_weights()] == [weight.tolist() for weight in weights]

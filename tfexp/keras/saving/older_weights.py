@@ -33,7 +33,7 @@ def preprocess_weights_for_loading(
         weights = arranged(layer.forward_layer, weights[:half]) + arranged(layer.backward_layer, weights[half:])
     elif kind == "TimeDistributed":
         weights = arranged(layer.layer, weights)
-    elif hasattr(layer, "layers"):
+    elif kind in ("Model", "Sequential"):
         weights = _of_model(layer, weights, arranged)
     if version == "1":
         weights = _from_keras_1(layer, kind, weights)
