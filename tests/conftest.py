@@ -12,10 +12,14 @@ from pathlib import Path
 import hypothesis
 import pytest
 from absl import logging as absl_logging
+from hypothesis.internal.conjecture import providers
 
 # The same examples each time, however long they take beside other processes.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("repeatable")
+# Nor do they depend on what this process has imported so far: Hypothesis tries the constants that it finds in the source of
+# all loaded modules, and reads these for a third of the time that the collection takes. It has no public switch for that.
+providers._get_local_constants = lambda: providers._local_constants
 
 # absl's handler takes the `sys.stderr` of its import, which in a test is pytest's, and closes it when a program that is run
 # inside a test (Hydra's) sets up logging anew. The process's own it leaves open.

@@ -103,6 +103,28 @@ def test_what_fills_a_large_variable_is_not_kept_beside_it():
     assert "Fill" not in ops(plan_for(small.initializer))
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_a_large_array_that_a_variable_begins_with_is_kept_by_the_variable_alone(graph, use_resource):
+    values = np.random.default_rng(3).normal(size=(67, 71)).astype(np.float32)
+    variable = tf.Variable(values, use_resource=use_resource)
+    for optimise in (False, True):
+        plan = plan_for(variable.initializer, optimise=optimise)
+        assert "Const" in ops(plan)
+        assert all(slot.constant is None or slot.constant.nbytes < 100 for slot in plan.slots)
+    with Session() as session:
+        for _ in range(3):
+            session.run(variable.initializer)
+            np.testing.assert_array_equal(session.run(variable), values)
+    (source,) = (op.outputs[0] for op in graph.get_operations() if op.type == "Const")
+    assert not hasattr(source, "_static_value"), "nobody decoded it for the graph to keep"
+
+
+def test_a_large_array_is_a_constant_for_whom_no_variable_keeps_it():
+    values = np.ones([67, 71], np.float32)
+    plan = plan_for(tf.matmul(tf.constant(values), tf.Variable(tf.zeros([71, 2]))))
+    assert "Const" not in ops(plan)
+
+
 def test_what_fails_while_folding_fails_while_running():
     a = tf.constant(2) // tf.constant(0)
     with tf.Session() as session:

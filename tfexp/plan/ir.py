@@ -5,7 +5,7 @@ A Draft is private to the planner and is changed from pass to pass; the frozen o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from tfexp.core.shape import TensorShape
 
 # The primitives that decide at run time which of their outputs live.
 SWITCHES = frozenset({"Switch", "RefSwitch"})
+_STORES = ("Assign", "AssignVariableOp")
+_LIGHT_BYTES = 1 << 14
 
 
 class Value:
@@ -156,6 +158,16 @@ def drafts_within(draft: Draft) -> Iterator[Draft]:
             yield from drafts_within(node.loop.condition)
             yield from drafts_within(node.loop.body)
     yield draft
+
+
+def heavy_values_of_variables(nodes: Iterable[Node]) -> set[Value]:
+    """The large values that go into variables, which keep them: kept by the plan as well, they would be there twice."""
+    return {node.inputs[1] for node in nodes if node.type in _STORES and not _is_light(node.inputs[1])}
+
+
+def _is_light(value: Value) -> bool:
+    elements = value.shape.num_elements()
+    return elements is not None and elements * np.dtype(value.dtype.as_numpy_dtype).itemsize <= _LIGHT_BYTES
 
 
 def ref_flags(node: Node) -> list[bool]:

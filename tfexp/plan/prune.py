@@ -11,7 +11,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.ir import Draft, Node, Value, ref_flags
+from tfexp.plan.ir import Draft, Node, Value, heavy_values_of_variables, ref_flags
 
 # Nodes that only stand for a value from outside: a client's, or another task's.
 PLACEHOLDERS = frozenset({"Placeholder", "PlaceholderV2", "_Recv", "_HostRecv"})
@@ -29,11 +29,13 @@ def prune(
     }
     for op, node in nodes.items():
         node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
-        if op.type == "Const":
-            node.outputs[0].constant = _constant(op)
     for op, node in nodes.items():
         node.inputs = [fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in op._inputs]
         node.controls = [nodes[c] for c in op._control_inputs if c in nodes]
+    stored = heavy_values_of_variables(nodes.values())
+    for op, node in nodes.items():
+        if op.type == "Const" and node.outputs[0] not in stored:
+            node.outputs[0].constant = _constant(op)
     if any(tensor.dtype._is_ref_dtype for tensor in feeds):
         _check_refs(nodes, fed)
     return Draft(

@@ -14,21 +14,18 @@ import numpy as np
 from tfexp.core.op import Op, flatten_args, group_inputs
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.shape_inference import output_shapes, refused
-from tfexp.plan.ir import Draft, LoopDraft, Node, Value, is_pure
+from tfexp.plan.ir import Draft, LoopDraft, Node, Value, heavy_values_of_variables, is_pure
 from tfexp.plan.mortal import find_mortal
 from tfexp.plan.plan import Slot, Step
 
 # What is computed once and kept for as long as the plan; TensorFlow's own constant folding stops at 10 MB.
 _MAX_CONSTANT_BYTES = 10 << 20
-# What is computed for a variable is kept there: kept by the plan of its initializer as well, it would be there twice.
-_STORES = ("Assign", "AssignVariableOp")
-_LIGHT_BYTES = 1 << 14
 
 
 def specialise(draft: Draft) -> None:
     """Refine the shapes of all values and set `constant` where a value is the same in every run. Nodes stay."""
     mortal = find_mortal(draft.nodes)
-    stored = {node.inputs[1] for node in draft.nodes if node.type in _STORES}
+    stored = heavy_values_of_variables(draft.nodes)
     changing: set[Value] = set()
     for node in draft.nodes:
         if all(value.constant is not None for value in node.outputs) and node.outputs:
@@ -45,7 +42,7 @@ def specialise(draft: Draft) -> None:
         if variable:
             continue
         _infer(node)
-        if node in mortal or not is_pure(node) or any(v in stored and not _is_light(v) for v in node.outputs):
+        if node in mortal or not is_pure(node) or not stored.isdisjoint(node.outputs):
             continue
         if not _from_shapes(node) and node.inputs and all(v.constant is not None for v in node.inputs):
             _fold(node)
@@ -160,13 +157,9 @@ def _from_shapes(node: Node) -> bool:
     return bool(node.outputs) and all(v.constant is not None for v in node.outputs)
 
 
-def _affordable(shape: TensorShape, dtype: Any, most: int = _MAX_CONSTANT_BYTES) -> bool:
+def _affordable(shape: TensorShape, dtype: Any) -> bool:
     elements = shape.num_elements()
-    return elements is not None and elements * np.dtype(dtype).itemsize <= most
-
-
-def _is_light(value: Value) -> bool:
-    return _affordable(value.shape, value.dtype.as_numpy_dtype, _LIGHT_BYTES)
+    return elements is not None and elements * np.dtype(dtype).itemsize <= _MAX_CONSTANT_BYTES
 
 
 def _fold(node: Node) -> None:
