@@ -12,7 +12,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import TensorShape, dims_text
+from tfexp.core.shape import dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -28,12 +28,6 @@ from tfexp.ops.shape_rules import same_shapes, shape_preserving
 
 _REAL = "T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64]"
 _FLOAT = "T: type in [half,bfloat16,float,double]"
-
-
-def _row(shape: TensorShape, dtype: Any, value: Any = 0) -> Array:
-    """A row of `value` that broadcasts against that shape: NumPy's loops over two arrays are faster than with a scalar."""
-    length = shape.known_dims[-1] if shape.known_dims else None
-    return scalar_array(value, dtype) if length is None else np.full(length, value, dtype)
 
 
 def _defined(op: Op, function: Any) -> None:
@@ -80,10 +74,10 @@ def _(ctx: Any, features: Array) -> Array:
 
 @relu_op.bind
 def _(node: BindRequest) -> Call:
-    zeros = _row(node.input_shapes[0], node.output_dtypes[0].as_numpy_dtype)
+    zero = scalar_array(0, node.output_dtypes[0].as_numpy_dtype)
 
     def relu_of(features: Array, out: Array | None = None) -> Array:
-        return np.maximum(features, zeros, out=out)
+        return np.maximum(features, zero, out=out)
 
     return Call(relu_of, out=True, elementwise=True)
 
@@ -108,10 +102,10 @@ def _(node: BindRequest) -> Call | None:
     shape, dtype = node.input_shapes[1], node.output_dtypes[0].as_numpy_dtype
     if not _shapes_are_equal(node):
         return None
-    zeros = _row(shape, dtype)
+    zero = scalar_array(0, dtype)
 
     def relu_backward(gradients: Array, features: Array, mask: Array, out: Array | None = None) -> Array:
-        np.greater(features, zeros, out=mask)
+        np.greater(features, zero, out=mask)
         return np.multiply(gradients, mask, out, dtype=dtype)
 
     return Call(relu_backward, out=True, elementwise=True, scratch=((tuple(shape.as_list()), np.bool_),))  # type: ignore[arg-type]
@@ -145,11 +139,11 @@ def _(ctx: Any, features: Array) -> Array:
 
 @relu6_op.bind
 def _(node: BindRequest) -> Call:
-    shape, dtype = node.input_shapes[0], node.output_dtypes[0].as_numpy_dtype
-    zeros, sixes = _row(shape, dtype), _row(shape, dtype, 6)
+    dtype = node.output_dtypes[0].as_numpy_dtype
+    zero, six = scalar_array(0, dtype), scalar_array(6, dtype)
 
     def relu6_of(features: Array, out: Array | None = None) -> Array:
-        return np.minimum(np.maximum(features, zeros, out=out), sixes, out=out)
+        return np.minimum(np.maximum(features, zero, out=out), six, out=out)
 
     return Call(relu6_of, out=True, elementwise=True)
 
