@@ -430,6 +430,7 @@ _BY_ROWS = [
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("units", [5, 37])
 @pytest.mark.parametrize(("size", "window", "stride", "dilation", "padding", "explicit"), _BY_ROWS)
 def test_row_by_row_is_window_by_window(
     size: tuple[int, ...],
@@ -438,13 +439,14 @@ def test_row_by_row_is_window_by_window(
     dilation: tuple[int, ...],
     padding: str,
     explicit: tuple[int, ...],
+    units: int,
     dtype: type,
 ) -> None:
     """The kernels with less copying against sums over windows, for enough channels that they are used."""
     random = np.random.default_rng(5)
     lay = lay_windows(size, window, stride, dilation, padding, explicit)
-    x, w = random.standard_normal((3, *size, 67)), random.standard_normal((*window, 67, 5))
-    grad = random.standard_normal((3, *lay.outputs, 5))
+    x, w = random.standard_normal((3, *size, 67)), random.standard_normal((*window, 67, units))
+    grad = random.standard_normal((3, *lay.outputs, units))
     pads = [(0, 0), *zip(lay.before, lay.after, strict=True), (0, 0)]
     padded, spread = np.pad(x, pads), np.zeros(np.pad(x, pads).shape)
     y, for_filter = np.zeros(grad.shape), np.zeros(w.shape)
@@ -452,7 +454,7 @@ def test_row_by_row_is_window_by_window(
         there = (slice(None), *lay.offset_slices(offset))
         y += padded[there] @ w[offset]
         spread[there] += grad @ w[offset].T
-        for_filter[offset] = np.einsum("nd,no->do", padded[there].reshape(-1, 67), grad.reshape(-1, 5))
+        for_filter[offset] = np.einsum("nd,no->do", padded[there].reshape(-1, 67), grad.reshape(-1, units))
     for_input = spread[(slice(None), *(slice(b, b + n) for b, n in zip(lay.before, size, strict=True)))]
     a, b, g = (array.astype(dtype) for array in (x, w, grad))
     results = (

@@ -23,6 +23,7 @@ from tfexp.ops.array import Array
 from tfexp.ops.image_blocks import blocks_of, row_bytes_of, rows_in_block, run_blocks, wide, window_matrix
 from tfexp.ops.windows import Windows
 
+_SMALL_WINDOW = 3  # elements in each dimension
 _MAX_COPY_RATIO = 4  # how much more may be copied for one product than is added up after many
 
 
@@ -145,10 +146,12 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
         if target is not result:
             result[...] = target
         return result
-    if conv_rows.fit_backward(lay, depth, groups):
+    turned = lay.turned()
+    # Gradients no deeper than x, in small windows, are sooner copied than their products are added up.
+    sooner_copied = turned is not None and out_depth <= depth and max(lay.sizes) <= _SMALL_WINDOW
+    if not sooner_copied and conv_rows.fit_backward(lay, depth, groups):
         conv_rows.input_gradient(grad, filters.astype(dtype, copy=False), lay, result)
         return result
-    turned = lay.turned()
     if turned is not None and out_depth <= _MAX_COPY_RATIO * depth:
         flipped = np.flip(weights.reshape(*lay.sizes, *weights.shape[1:]), tuple(range(len(lay.sizes))))
         around = np.swapaxes(flipped, -1, -3).reshape(*lay.sizes, out_depth // groups, depth)
