@@ -23,8 +23,10 @@ class IteratorResource:
     def __init__(self, name: str, types: Sequence[Any], shapes: Sequence[TensorShape]):
         self.name = name
         self.types, self.shapes = list(types), list(shapes)
-        self._changed = threading.Condition()
-        self._user: object | None = None  # whoever has the iterator for himself now
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._waiting = 0
+        self._user: object = None  # whoever has the iterator for himself now
         self._interrupted = False
         self._dataset: Dataset | None = None
         self._iterator: DatasetIterator | None = None
@@ -46,7 +48,7 @@ class IteratorResource:
 
         def cancel() -> None:
             # A step that is cancelled after its end, or before its turn, disturbs no other.
-            with self._changed:
+            with self._lock:
                 if self._user is user and self._iterator is not None:
                     self._interrupted = True
                     self._iterator.interrupt()
@@ -54,21 +56,27 @@ class IteratorResource:
 
         unregister = ctx.on_cancel(cancel)
         try:
-            with self.held(user, ctx.cancelled) as iterator:
-                if iterator is None:
-                    raise FailedPreconditionError(
-                        None,
-                        None,
-                        "GetNext() failed because the iterator has not been initialized. Ensure that you have run the "
-                        "initializer operation for this iterator before getting the next element.",
-                    )
-                element = iterator.next()
+            self._take(user, ctx.cancelled)
+            try:
+                element = self._running().next()
+            finally:
+                self._give_back()
         finally:
             unregister()
         if element is None:
             raise OutOfRangeError(None, None, "End of sequence")
         # Views are of memory that the data set keeps.
         return [v.copy() if isinstance(v, np.ndarray) and v.base is not None else v for v in element]
+
+    def _running(self) -> DatasetIterator:
+        if self._iterator is None:
+            raise FailedPreconditionError(
+                None,
+                None,
+                "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
+                "operation for this iterator before getting the next element.",
+            )
+        return self._iterator
 
     @property
     def iterator(self) -> DatasetIterator | None:
@@ -93,26 +101,34 @@ class IteratorResource:
         self._replace(fresh)
 
     @contextlib.contextmanager
-    def held(self, user: object = None, cancelled: Callable[[], bool] = lambda: False) -> Iterator[DatasetIterator | None]:
-        """The running iterator, which nobody else asks for elements in the meantime; None before it was initialized.
-
-        CancelledError for a `user` who is `cancelled` before it is his turn.
-        """
-        user = user or object()
-        with self._changed:
-            while self._user is not None and not cancelled():
-                self._changed.wait()
-            if cancelled():
-                raise CancelledError(None, None, "Waiting for the next element was cancelled")
-            self._user = user
+    def held(self) -> Iterator[DatasetIterator | None]:
+        """The running iterator, which nobody else asks for elements in the meantime; None before it was initialized."""
+        self._take(self, lambda: False)
         try:
             yield self._iterator
         finally:
-            with self._changed:
-                self._user = None
-                if self._interrupted and self._iterator is not None:
-                    self._iterator.interrupt(False)
-                self._interrupted = False
+            self._give_back()
+
+    def _take(self, user: object, cancelled: Callable[[], bool]) -> None:
+        """Wait for one's turn; CancelledError for who is `cancelled` before that."""
+        with self._lock:
+            while self._user is not None and not cancelled():
+                self._waiting += 1
+                try:
+                    self._changed.wait()
+                finally:
+                    self._waiting -= 1
+            if cancelled():
+                raise CancelledError(None, None, "Waiting for the next element was cancelled")
+            self._user = user
+
+    def _give_back(self) -> None:
+        with self._lock:
+            self._user = None
+            if self._interrupted and self._iterator is not None:
+                self._iterator.interrupt(False)
+            self._interrupted = False
+            if self._waiting:
                 self._changed.notify_all()
 
     def dispose(self) -> None:
