@@ -35,7 +35,7 @@ class ModelCheckpoint(Callback):
         super().__init__()
         self.monitor = monitor
         self.verbose = verbose
-        self.filepath = filepath if filepath is None else os.fspath(filepath)
+        self.filepath: Any = filepath if filepath is None else os.fspath(filepath)
         self.save_best_only = save_best_only
         self.save_weights_only = save_weights_only
         self.save_freq = save_freq
