@@ -392,6 +392,12 @@ def test_a_model_without_known_inputs_reports_its_metrics_from_the_first_epoch_o
         np.testing.assert_allclose(history.history[name], [expected] * len(history.history["loss"]), rtol=1e-5)
 
 
+def test_steps_of_validation_without_data_are_refused_in_a_graph() -> None:
+    with pytest.raises(ValueError, match="`validation_steps` should not be specified if `validation_data` is None"):
+        linear().fit(X, Y, validation_steps=3, verbose=0)
+    linear().fit(X, Y, validation_split=0.5, validation_steps=1, verbose=0)
+
+
 def test_data_without_a_batch_end_before_the_first_step(capsys: pytest.CaptureFixture[str]) -> None:
     model = tf.keras.Sequential([L.Dense(2)])
     model.compile("sgd", "mse")
