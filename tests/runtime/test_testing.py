@@ -1,5 +1,7 @@
 """tf.test.TestCase, as a suite written for TensorFlow uses it."""
 
+import os
+
 import numpy as np
 
 import tfexp as tf
@@ -106,3 +108,8 @@ class SquareTest(tf.test.TestCase):
         for name in ("checkpoint_v2", "hash_table_shared_name"):
             with self.assertRaisesRegex(AssertionError, "different from expected"):
                 tf.test.assert_equal_graph_def(*graphs, **{name: True})
+
+
+class FoldersTest(tf.test.TestCase):
+    def test_a_test_may_remove_its_folder(self):
+        os.rmdir(self.get_temp_dir())

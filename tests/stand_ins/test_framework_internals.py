@@ -258,3 +258,15 @@ def test_nodes_in_texts_tell_where_they_were_made():
     assert "No device assignments" in texts._compute_device_summary_from_list("n", [])
     assert "tf.colocate_with(m): <b.py:4>" in texts._compute_colocation_summary_from_dict("n", {"m": place(None, "b.py", 4)})
     assert "No node-device colocations" in texts._compute_colocation_summary_from_dict("n", {})
+
+
+def test_a_function_put_into_the_log_gets_what_keras_warns_of(monkeypatch):
+    tf_logging, said = module("platform.tf_logging"), []
+    with monkeypatch.context() as patched, tf.Graph().as_default():
+        patched.setattr(tf_logging, "warning", lambda message: said.append(message))
+        x = tf.keras.Input((2,))
+        model = tf.keras.Model(x, [tf.keras.layers.Dense(1, name=name)(x) for name in ("kept", "left_out")])
+        model.compile("sgd", {"kept": "mse"})
+        assert [text.split(".")[0] for text in said] == ["Output left_out missing from loss dictionary"]
+    tf.logging.warning("unheard")
+    assert len(said) == 1

@@ -231,3 +231,30 @@ def test_each_mode_of_keras_has_its_test():
 
     unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(unittest.TestResult())
     assert sorted(seen) == [(False, False, False), (True, False, False), (True, False, True), (True, True, True)]
+
+
+# --- training_generator, saving.saved_model -----------------------------------------------------------------------------
+
+
+def test_data_of_any_kind_give_batches():
+    convert = stand_for("tensorflow.python.keras.engine.training_generator").convert_to_generator_like
+    x, y = np.arange(10).reshape(5, 2), np.arange(5)
+    made, steps = convert((x, {"y": y}), batch_size=2, epochs=2)
+    every = list(made)
+    assert steps == 3 and [len(one[1]["y"]) for one in every] == [2, 2, 1, 2, 2, 1]
+    np.testing.assert_array_equal(every[1][0], x[2:4])
+    shuffled, _ = convert((x, y), batch_size=5, shuffle=True)
+    assert sorted(next(shuffled)[1]) == list(y)
+    generator = iter([1])
+    assert convert(generator, steps_per_epoch=4) == (generator, 4)
+    with pytest.raises(ValueError, match="batch_size"):
+        convert((x, y))
+
+
+def test_models_are_saved_and_loaded_by_the_private_modules(tmp_path):
+    saved_model = stand_for("tensorflow.python.keras.saving.saved_model")
+    x = keras.Input((2,))
+    with tf.Session().as_default():
+        saved_model.save.save(keras.Model(x, keras.layers.Add()([x, x])), str(tmp_path / "m"))  # without any variable
+        loaded = saved_model.load.load(str(tmp_path / "m"))
+        np.testing.assert_array_equal(loaded.predict(np.ones((1, 2))), [[2, 2]])

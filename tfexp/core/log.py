@@ -52,6 +52,7 @@ class ReplaceableLog(types.ModuleType):
         super().__setattr__(name, value)
         if name in self._LEVELS:
             setattr(get_logger(), self._LEVELS[name], value)
+            globals()["warn" if name == "warning" else name] = value  # which was bound when this module was loaded
 
 
 def get_verbosity() -> int:

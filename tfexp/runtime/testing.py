@@ -74,7 +74,8 @@ class TestCase(absltest.TestCase):
             self._cached_session.close()
             self._cached_session = None
         if self._temporary is not None:
-            shutil.rmtree(self._temporary)
+            with contextlib.suppress(FileNotFoundError):  # where the test has removed it
+                shutil.rmtree(self._temporary)
             self._temporary = None
         for thread in self._threads:
             thread.check_joined()

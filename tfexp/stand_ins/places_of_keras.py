@@ -52,6 +52,7 @@ KERAS = {
     "keras.engine.saving": "tf.keras.models",
     "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils tfexp.stand_ins.keras_tensors",
     "keras.engine.sequential": "tf.keras.models",
+    "keras.engine.training_generator": "tfexp.stand_ins.keras_generators",
     "keras.engine.training_utils": "tfexp.stand_ins.keras_training",
     "keras.engine.training": "tf.keras.models",
     "keras.keras_parameterized": "tfexp.stand_ins.keras_tests",
@@ -114,6 +115,9 @@ KERAS = {
     "keras.saving.model_config": "tf.keras.models",
     "keras.saving.save": "tf.keras.models",
     "keras.saving.saving_utils": "tfexp.stand_ins.keras_saving",
+    "keras.saving.saved_model": "tf.keras.models",
+    "keras.saving.saved_model.load": renamed("tf.keras.models", load="load_model"),
+    "keras.saving.saved_model.save": renamed("tfexp.keras.saving.saved_model", save="save_objects"),
     "keras.saving.saved_model_experimental": "tf.keras.experimental",
     "keras.testing_utils": (
         "tfexp.stand_ins.keras_tests tfexp.stand_ins.keras_test_models tfexp.stand_ins.keras_layer_test "

@@ -47,7 +47,7 @@ TRAINING = {
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
-    "saved_model.load": "tf.saved_model",
+    "saved_model.load": "tf.compat.v2.saved_model",
     "saved_model.loader": "tf.saved_model.loader",
     "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
     "saved_model.main_op": "tf.saved_model.main_op",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import logging
+import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -385,3 +386,25 @@ def test_tensorboard_says_that_it_profiles_no_step(caplog: pytest.LogCaptureFixt
         assert not caplog.text
         tf.keras.callbacks.TensorBoard(str(tmp_path), profile_batch=7)
     assert "`profile_batch` changes nothing" in caplog.text
+
+
+def test_training_begins_anew_with_the_latest_weights_of_a_pattern(tmp_path: Path) -> None:
+    for number, name in enumerate(["w.02.h5", "w.10.h5", "w.01.h5", "other.h5"]):
+        model = linear()
+        model.set_weights([np.full((3, 2), number), np.zeros(2)])
+        model.save_weights(str(tmp_path / name))
+        seconds = 1000 if name in {"w.02.h5", "w.10.h5"} else 10
+        os.utime(tmp_path / name, (seconds, seconds))
+    callback = tf.keras.callbacks.ModelCheckpoint(str(tmp_path / "w.{epoch:02d}.h5"), load_weights_on_restart=True)
+    callback.set_model(model := linear())
+    callback.on_train_begin()
+    assert model.get_weights()[0][0, 0] == 1  # of two that are as late, the last by name
+
+
+def test_a_checkpoint_that_is_the_latest_goes_before_files(tmp_path: Path) -> None:
+    linear().save_weights(str(tmp_path / "w.01"))
+    callback = tf.keras.callbacks.ModelCheckpoint(None)
+    found = callback._get_most_recently_modified_file_matching_pattern
+    assert found(str(tmp_path / "w.{epoch:02d}")) == str(tmp_path / "w.01")
+    assert found(str(tmp_path / "v.{epoch:02d}")) is None
+    assert found(str(tmp_path / "nowhere" / "w")) is None

@@ -346,3 +346,27 @@ def test_variables_in_attributes_are_initialized_with_the_layers_own() -> None:
     given = tf.keras.Input((3,))
     model = tf.keras.Model(given, L.Lambda(lambda x: x * layer.factor)(given))
     np.testing.assert_array_equal(model.predict(np.ones((1, 3))), [[2, 2, 2]])
+
+
+def test_eagerly_losses_of_symbolic_calls_are_there_until_a_call_has_values() -> None:
+    class Summed(L.Layer):
+        def call(self, inputs: Any) -> Any:
+            self.add_loss(tf.reduce_sum(inputs))
+            return inputs
+
+    with eager_mode():
+        inputs = L.Input((3,))
+        model = tf.keras.Model(inputs, Summed()(inputs))
+        (symbolic,) = model.losses
+        assert symbolic.graph is K.get_graph() and model.losses_of_last_call == []
+        model(tf.ones((2, 3)))
+        assert [loss.numpy() for loss in model.losses] == [6.0]
+
+
+def test_python_that_needs_a_value_says_how_to_be_dynamic() -> None:
+    class Loops(L.Layer):
+        def call(self, inputs: Any) -> Any:
+            return list(inputs)
+
+    with pytest.raises(TypeError, match="attempting to use Python control flow"):
+        Loops()(L.Input((3,)))

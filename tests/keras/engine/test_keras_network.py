@@ -91,7 +91,7 @@ def test_called_on_other_inputs(graph: tf.Graph) -> None:
     assert len(model.inbound_nodes) == 2 and model.get_output_at(0) == model.outputs
     assert model.input == model.inputs
     np.testing.assert_allclose(run(outer.output, dict(zip(fresh, VALUES, strict=True))), wanted[1], rtol=1e-6)
-    with pytest.raises(ValueError, match="Model model expects 2 inputs, but it received 1"):
+    with pytest.raises(ValueError, match="Layer model expects 2 inputs, but it received 1 input tensors"):
         model(fresh[0])
 
 

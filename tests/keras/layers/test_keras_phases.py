@@ -10,6 +10,7 @@ import pytest
 import tfexp as tf
 from tfexp.keras import backend
 from tfexp.keras import layers as L
+from tfexp.runtime.eager import eager_mode
 
 ONES = np.ones((101, 7, 11), np.float32)
 
@@ -118,3 +119,51 @@ def test_normalization_by_the_batch_moves_the_averages(fused: bool) -> None:
         mean, variance = session.run([layer.moving_mean, layer.moving_variance])
         frozen = session.run(layer(x, training=False), {x: values, backend.learning_phase(): True})
         np.testing.assert_allclose(frozen, (values - mean) / np.sqrt(variance + 1e-3), rtol=1e-4, atol=1e-5)
+
+
+class _Tells(L.Layer):  # type: ignore[misc,name-defined]
+    """Keeps what it is told of training; by default 'nothing'."""
+
+    def call(self, inputs: Any, training: Any = "nothing") -> Any:
+        self.told = training
+        return inputs
+
+
+class _Needs(L.Layer):  # type: ignore[misc,name-defined]
+    def call(self, inputs: Any, training: Any) -> Any:
+        self.told = training
+        return inputs
+
+
+def test_eagerly_layers_are_called_with_the_phase_that_was_set() -> None:
+    with eager_mode():
+        layer, needs = _Tells(), _Needs()
+        layer(tf.ones((1, 2)))
+        assert layer.told == "nothing"
+        with pytest.raises(TypeError, match="training"):
+            needs(tf.ones((1, 2)))
+        for phase in (0, 1):
+            with backend.learning_phase_scope(phase):
+                layer(tf.ones((1, 2)))
+                needs(tf.ones((1, 2)))
+                assert layer.told is needs.told is bool(phase)
+                layer(tf.ones((1, 2)), training=None)
+                assert layer.told is None
+                layer(L.Input((2,)))
+                assert layer.told is bool(phase)
+
+
+def test_eagerly_symbolic_calls_are_in_the_phase_that_training_feeds() -> None:
+    with eager_mode():
+        layer, needs = _Tells(), _Needs()
+        inputs = L.Input((2,))
+        outputs = needs(layer(inputs))
+        assert layer.told is needs.told is backend.symbolic_learning_phase()
+        model = tf.keras.Model(inputs, outputs)
+        model(tf.ones((1, 2)), training=True)
+        assert layer.told is needs.told is True
+        model(tf.ones((1, 2)))
+        assert layer.told is needs.told is None
+    with tf.Graph().as_default():  # in a graph nobody says
+        layer(L.Input((2,)))
+        assert layer.told == "nothing"

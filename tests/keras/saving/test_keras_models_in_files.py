@@ -293,3 +293,14 @@ def test_a_file_is_written_over_when_asked(
     monkeypatch.setattr("builtins.input", lambda _: next(left))
     model.save_weights(tmp_path / "w", overwrite=False)
     assert ((tmp_path / "w.data-00000-of-00001").read_bytes() != before) is written
+
+
+def test_models_that_take_their_inputs_by_name_are_saved_as_objects(tmp_path: Path) -> None:
+    for eagerly in (False, True):
+        with eager_mode() if eagerly else tf.Graph().as_default():
+            columns = [tf.feature_column.numeric_column("x")]
+            model = tf.keras.Sequential([tf.keras.layers.DenseFeatures(columns), tf.keras.layers.Dense(1)])
+            values = {"x": np.array([[1.0], [2.0]], np.float32)}
+            expected, path = model.predict(values), str(tmp_path / f"m{eagerly:d}")
+            model.save(path, save_format="tf")
+            np.testing.assert_allclose(tf.keras.models.load_model(path).predict(values), expected)

@@ -361,3 +361,46 @@ def test_what_was_trainable_when_a_model_was_compiled_is_trained(eagerly: bool |
         model.fit(np.ones((1, 2)), np.zeros((1, 1)), verbose=0)
         assert [float(values.max()) for values in model.get_weights()] == pytest.approx([0.96, -0.04, 1, 0])
         assert not model.layers[0].trainable and model.layers[1].trainable
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+@pytest.mark.parametrize("kind", ["dataset", "generator", "sequence"])
+def test_a_model_without_known_inputs_reports_its_metrics_from_the_first_epoch_on(kind: str, eagerly: bool) -> None:
+    class Batches(tf.keras.utils.Sequence):  # type: ignore[misc,name-defined]
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, number: int) -> Any:
+            return X[number * 5 : number * 5 + 5], Y[number * 5 : number * 5 + 5]
+
+    class Told(tf.keras.callbacks.Callback):  # type: ignore[misc,name-defined]
+        def on_train_begin(self, logs: Any = None) -> None:
+            self.names = self.params["metrics"]
+
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        model, told = tf.keras.Sequential([L.Dense(2, kernel_initializer="ones")]), Told()
+        model.compile(tf.keras.optimizers.SGD(0.0), "mse", metrics=["mae"])
+        data = {
+            "dataset": lambda: tf.data.Dataset.from_tensor_slices((X, Y)).batch(5),
+            "generator": lambda: (Batches()[number % 2] for number in range(4)),
+            "sequence": Batches,
+        }[kind]()
+        history = model.fit(data, steps_per_epoch=2, epochs=2 if kind != "dataset" else 1, verbose=0, callbacks=[told])
+        name = model.metrics_names[1]
+        assert told.names == ["loss", name]
+        expected = np.abs(X.sum(1, keepdims=True) - Y).mean()
+        np.testing.assert_allclose(history.history[name], [expected] * len(history.history["loss"]), rtol=1e-5)
+
+
+def test_steps_of_validation_without_data_are_refused_in_a_graph() -> None:
+    with pytest.raises(ValueError, match="`validation_steps` should not be specified if `validation_data` is None"):
+        linear().fit(X, Y, validation_steps=3, verbose=0)
+    linear().fit(X, Y, validation_split=0.5, validation_steps=1, verbose=0)
+
+
+def test_data_without_a_batch_end_before_the_first_step(capsys: pytest.CaptureFixture[str]) -> None:
+    model = tf.keras.Sequential([L.Dense(2)])
+    model.compile("sgd", "mse")
+    assert model.fit(iter(()), steps_per_epoch=2, verbose=0).history == {}
+    with pytest.raises(ValueError, match="1 or 2 or 3 elements"):
+        model.fit(iter([(1, 2, 3, 4)]), steps_per_epoch=2, verbose=0)

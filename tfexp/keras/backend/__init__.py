@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from tfexp.keras.backend.phases import fed_learning_phase as fed_learning_phase
     from tfexp.keras.backend.phases import learning_phase as learning_phase
     from tfexp.keras.backend.phases import learning_phase_scope as learning_phase_scope
+    from tfexp.keras.backend.phases import phase_of_calls as phase_of_calls
     from tfexp.keras.backend.phases import set_learning_phase as set_learning_phase
     from tfexp.keras.backend.phases import symbolic_learning_phase as symbolic_learning_phase
     from tfexp.keras.backend.pool import pool2d as pool2d

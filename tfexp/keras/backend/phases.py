@@ -35,6 +35,13 @@ def symbolic_learning_phase() -> Any:
         return _phase_of(graph)
 
 
+def phase_of_calls() -> Any:
+    """What layers are called with in eager execution where nobody says: the phase that was set, or the workspace's."""
+    if _eager_phase is not None:
+        return bool(_eager_phase)
+    return symbolic_learning_phase() if is_workspace(get_default_graph()) else None
+
+
 def forget_eager_phase() -> None:
     """As if it had never been set while ops run at once."""
     global _eager_phase

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Any
 
 from tfexp.core import log
+from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.keras.callbacks.callback import Callback, Logs
 from tfexp.keras.callbacks.monitoring import comparison, worst
 
@@ -15,13 +17,13 @@ class ModelCheckpoint(Callback):
 
     save_best_only: only when `monitor` has become better. save_freq: 'epoch', or after how many samples. mode: 'min', 'max'
     or 'auto', by the name. kwargs: `period`, after how many epochs; `load_weights_on_restart`, whether training begins with
-    the weights of the file. Raises ValueError for another `save_freq`, TypeError for other arguments, KeyError for a name in
-    `filepath` that the logs do not have.
+    the weights of the latest file of that name, whatever stands in the place of braces. Raises ValueError for another
+    `save_freq`, TypeError for other arguments, KeyError for a name in `filepath` that the logs do not have.
     """
 
     def __init__(
         self,
-        filepath: str,
+        filepath: Any,
         monitor: str = "val_loss",
         verbose: int = 0,
         save_best_only: bool = False,
@@ -33,7 +35,7 @@ class ModelCheckpoint(Callback):
         super().__init__()
         self.monitor = monitor
         self.verbose = verbose
-        self.filepath = os.fspath(filepath)
+        self.filepath: Any = filepath if filepath is None else os.fspath(filepath)
         self.save_best_only = save_best_only
         self.save_weights_only = save_weights_only
         self.save_freq = save_freq
@@ -50,8 +52,25 @@ class ModelCheckpoint(Callback):
         self._current_epoch = 0
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        if self.load_weights_on_restart and (os.path.exists(self.filepath) or os.path.exists(f"{self.filepath}.index")):
-            self.model.load_weights(self.filepath)
+        if not self.load_weights_on_restart:
+            return
+        path = self._get_most_recently_modified_file_matching_pattern(self.filepath) or self.filepath
+        if os.path.exists(path) or os.path.exists(f"{path}.index"):
+            self.model.load_weights(path)
+
+    def _get_most_recently_modified_file_matching_pattern(self, pattern: str) -> str | None:
+        """The latest checkpoint of such a name, else the latest file, of several that are as late the last by name.
+
+        Parts in braces stand for anything. None where there is none.
+        """
+        folder, base = os.path.split(pattern)
+        named = re.compile(re.sub(r"\\\{.*?\\\}", ".*", re.escape(base)))
+        checkpoint = latest_checkpoint(folder)
+        if checkpoint is not None and named.fullmatch(os.path.basename(checkpoint)):
+            return checkpoint
+        names = [name for name in (os.listdir(folder) if os.path.isdir(folder) else ()) if named.fullmatch(name)]
+        paths = [os.path.join(folder, name) for name in names]
+        return max(paths, key=lambda path: (os.path.getmtime(path), path), default=None)
 
     def on_epoch_begin(self, epoch: int, logs: Logs | None = None) -> None:
         self._current_epoch = epoch

@@ -16,6 +16,7 @@ import numpy as np
 
 from tfexp.autograph.conversion import convert
 from tfexp.core import dtypes, nest
+from tfexp.core.errors import OperatorNotAllowedInGraphError
 from tfexp.core.shape import TensorShape
 from tfexp.core.text import snake_case
 from tfexp.graph.convert import convert_to_tensor
@@ -241,7 +242,7 @@ class Layer(LayerViews):
                 if self.dynamic:
                     outputs = self._promised(inputs)
                 else:
-                    with self._reading():
+                    with self._reading(), _saying_how_to_be_dynamic():
                         outputs = convert(self.call)(self._cast(inputs), *args, **kwargs)
                 if outputs is None:
                     raise ValueError(
@@ -372,7 +373,10 @@ class Layer(LayerViews):
                 filled_in.add("mask")
         outer = current_call()
         training = outer.training if outer is not None else None
-        if self._was_passed("training", args, kwargs):
+        passed = self._was_passed("training", args, kwargs)
+        if training is None and not passed:
+            training = backend.phase_of_calls()
+        if passed:
             position = self._call_parameters()[0].index("training") - 1 if "training" not in kwargs else None
             given = kwargs["training"] if position is None else args[position]
             if given is not None:
@@ -385,6 +389,18 @@ class Layer(LayerViews):
             kwargs["training"] = training
             filled_in.add("training")
         return args, kwargs, training, filled_in
+
+
+@contextlib.contextmanager
+def _saying_how_to_be_dynamic() -> Iterator[None]:
+    """In the block, Python that takes a tensor without a value for a number is an error that says what helps."""
+    try:
+        yield
+    except OperatorNotAllowedInGraphError as error:
+        raise TypeError(
+            "You are attempting to use Python control flow in a layer that was not declared to be dynamic. Pass "
+            f"`dynamic=True` to the class constructor.\nEncountered error: {error}"
+        ) from error
 
 
 def unique_layer_name(base: str, zero_based: bool = True) -> str:

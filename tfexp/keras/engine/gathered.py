@@ -66,12 +66,18 @@ class Gathered(Weights):
                     )
                 self._losses.append((tensor, inputs is None))
 
-    def _all_losses(self) -> list[tuple[Any, bool]]:
-        """(loss, whether it depends on no inputs): tensors, then what functions make, then those of the layers inside."""
-        kept = sorted(self._losses, key=lambda pair: isinstance(pair[0], _Later))
-        own = [(loss.value() if isinstance(loss, _Later) else loss, free) for loss, free in kept]
-        inner = [loss for layer in self._inner_layers for loss in layer._all_losses()]
-        return [(loss, free) for loss, free in own if loss is not None and _is_of_here(loss)] + inner
+    def _all_losses(self, symbolic: bool) -> list[tuple[Any, bool]]:
+        """(loss, whether it depends on no inputs): tensors, then what functions make, then those of the layers inside.
+
+        symbolic: whether in eager execution a layer that no call at once left any has those of its symbolic calls.
+        """
+        tensors = [pair for pair in self._losses if not isinstance(pair[0], _Later)]
+        here = [(loss, free) for loss, free in tensors if _is_of_here(loss)]
+        if symbolic and not here and executing_eagerly():
+            here = tensors
+        made = [(loss.value(), free) for loss, free in self._losses if isinstance(loss, _Later)]
+        here += [(loss, free) for loss, free in made if loss is not None and _is_of_here(loss)]
+        return here + [loss for layer in self._inner_layers for loss in layer._all_losses(symbolic)]
 
     @property
     def has_losses(self) -> bool:
@@ -89,12 +95,20 @@ class Gathered(Weights):
 
     @property
     def losses(self) -> list[Any]:
-        """The losses of the layer and of the layers inside, once for each way to them; eagerly those of the last call."""
-        return [loss for loss, _ in self._all_losses()]
+        """The losses of the layer and of the layers inside, once for each way to them; eagerly those of the last call.
+
+        Eagerly, a layer that was called on symbolic tensors alone has those of these calls.
+        """
+        return [loss for loss, _ in self._all_losses(symbolic=True)]
+
+    @property
+    def losses_of_last_call(self) -> list[Any]:
+        """What a step in eager execution minimizes of them: those that have values."""
+        return [loss for loss, _ in self._all_losses(symbolic=False)]
 
     def get_losses_for(self, inputs: Any) -> list[Any]:
         """The losses that depend on `inputs`; for None those that depend on none."""
-        found = [loss for loss, free in self._all_losses() if free is (inputs is None)]
+        found = [loss for loss, free in self._all_losses(symbolic=True) if free is (inputs is None)]
         return found if inputs is None else depending_on(inputs, found)
 
     def _forget_eager_losses(self) -> None:

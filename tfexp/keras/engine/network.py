@@ -326,7 +326,9 @@ class Network(Layer):
             raise NotImplementedError("When subclassing the `Model` class, you should implement a `call` method.")
         given = nest.flatten(inputs)
         if len(given) != len(self.inputs):
-            raise ValueError(f"Model {self.name} expects {len(self.inputs)} inputs, but it received {len(given)}: {given}")
+            raise ValueError(
+                f"Layer {self.name} expects {len(self.inputs)} inputs, but it received {len(given)} input tensors: {given}"
+            )
         masks = [None] * len(given) if mask is None else nest.flatten(mask)
         values: dict[int, Any] = {}
         for own, tensor, one in zip(self.inputs, given, masks, strict=True):
@@ -345,7 +347,7 @@ class Network(Layer):
             return values.get(id(value), value) if isinstance(value, Tensor) else value
 
         arguments = nest.map_structure(given, node.arguments)
-        if training is not None and "training" in layer._call_parameters()[0]:
+        if "training" in layer._call_parameters()[0]:
             arguments.setdefault("training", training)
         outputs = layer(nest.map_structure(lambda value: values[id(value)], node.input_tensors), **arguments)
         # A layer that overrides `__call__` may give only the first of what its call made.

@@ -42,6 +42,11 @@ def alone(values: Any) -> Any:
     return values[0] if isinstance(values, list) and len(values) == 1 else values
 
 
+def as_called_with(model: Any, inputs: list[Any]) -> Any:
+    """The inputs, in the order of their names, as the model's `call` takes them: by name, as a list, or the one alone."""
+    return dict(zip(model.input_names, inputs, strict=True)) if model._takes_named_inputs else alone(inputs)
+
+
 def shape_of(value: Any) -> Any:
     """A tensor's static shape as a tuple; None for an unknown rank."""
     shape = value.get_shape()

@@ -37,21 +37,21 @@ class TensorFlowOpLayer(Layer):
     ):
         super().__init__(name=PREFIX + name.removeprefix(PREFIX), trainable=trainable, dtype=dtype)
         if isinstance(node_def, NodeDef):
-            self._node_def = node_def
+            self.node_def = node_def
         elif isinstance(node_def, (str, bytes)):
-            self._node_def = json_format.Parse(node_def, NodeDef())
+            self.node_def = json_format.Parse(node_def, NodeDef())
         else:
-            self._node_def = json_format.ParseDict(node_def, NodeDef())
+            self.node_def = json_format.ParseDict(node_def, NodeDef())
         self._constants = {int(index): value for index, value in (constants or {}).items()}
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        attrs = {key: from_proto(value)[1] for key, value in self._node_def.attr.items()}
+        attrs = {key: from_proto(value)[1] for key, value in self.node_def.attr.items()}
         given, every = iter(nest.flatten(inputs)), []
-        for index, (dtype, _) in enumerate(input_types(get_op(self._node_def.op), attrs)):
+        for index, (dtype, _) in enumerate(input_types(get_op(self.node_def.op), attrs)):
             constant = self._constants.get(index)
             every.append(next(given) if constant is None else convert_to_tensor(constant, dtype=dtype))
-        node = get_default_graph().add_node(self._node_def.op, every, attrs, name=self._node_def.name)
+        node = get_default_graph().add_node(self.node_def.op, every, attrs, name=self.node_def.name)
         return alone(list(node.outputs))
 
     def get_config(self) -> dict[str, Any]:
@@ -63,7 +63,7 @@ class TensorFlowOpLayer(Layer):
             "name": self.name.removeprefix(PREFIX),
             "trainable": self.trainable,
             "dtype": self.dtype,
-            "node_def": json_format.MessageToDict(self._node_def),
+            "node_def": json_format.MessageToDict(self.node_def),
             "constants": constants,
         }
 

@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.functions.function import function
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
-from tfexp.keras.engine.node import alone
+from tfexp.keras.engine.node import as_called_with
 
 
 def model_functions(model: Any) -> dict[str, Any]:
@@ -18,11 +18,11 @@ def model_functions(model: Any) -> dict[str, Any]:
         return model(inputs, training=training)
 
     def serve(*inputs: Tensor) -> dict[str, Tensor]:
-        outputs = model(alone(list(inputs)), training=False)
+        outputs = model(as_called_with(model, list(inputs)), training=False)
         listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
         return dict(zip(model.output_names, listed, strict=True))
 
     called = function(call, autograph=False)
     for training in (False, True):
-        called.get_concrete_function(alone(specs), training=training)
+        called.get_concrete_function(as_called_with(model, specs), training=training)
     return {"__call__": called, "_default_save_signature": function(serve, input_signature=specs, autograph=False)}

@@ -144,7 +144,7 @@ class ReLU(_Activation):
         super().__init__(**kwargs)
         for name, value in (("max_value", max_value), ("negative_slope", negative_slope), ("threshold", threshold)):
             if (value is None and name != "max_value") or (value is not None and value < 0):
-                raise ValueError(f"{name} of a ReLU layer cannot be a negative value. Received: {value}")
+                raise ValueError(f"{name} of Relu layer cannot be negative value: {value}")
         self.max_value: Any = None if max_value is None else backend.cast_to_floatx(max_value)
         self.negative_slope: Any = backend.cast_to_floatx(negative_slope)
         self.threshold: Any = backend.cast_to_floatx(threshold)

@@ -32,9 +32,7 @@ class Bidirectional(Wrapper):
         self, layer: Any, merge_mode: str | None = "concat", weights: Any = None, backward_layer: Any = None, **kwargs: Any
     ):
         if not isinstance(layer, Layer):
-            raise ValueError(
-                f"Please initialize `Bidirectional` layer with a `tf.keras.layers.Layer` instance. Received: {layer}"
-            )
+            raise ValueError(f"Please initialize `Bidirectional` layer with a `Layer` instance. Received: {layer}")
         if not hasattr(layer, "go_backwards"):
             raise ValueError(f"`Bidirectional` needs a recurrent layer, that has `go_backwards`. Received: {layer}")
         if backward_layer is not None and not isinstance(backward_layer, Layer):

@@ -50,7 +50,7 @@ class Dense(Layer):
     def build(self, input_shape: Any) -> None:
         dtype = dtypes.as_dtype(self.dtype or dtypes.float32)
         if not (dtype.is_floating or dtype.is_complex):
-            raise TypeError(f"A Dense layer can only be built with a floating-point dtype. Received: dtype={dtype}")
+            raise TypeError(f"Unable to build `Dense` layer with non-floating point dtype {dtype}")
         depth = TensorShape(input_shape)[-1].value
         if depth is None:
             raise ValueError(

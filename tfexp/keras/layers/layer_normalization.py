@@ -35,7 +35,7 @@ class LayerNormalization(Layer):
         **kwargs: Any,
     ):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self.axis = checked_axis(axis)
+        self.axis = checked_axis(axis, ValueError)
         self.epsilon, self.center, self.scale = epsilon, center, scale
         self.beta_initializer = initializers.get(beta_initializer)
         self.gamma_initializer = initializers.get(gamma_initializer)

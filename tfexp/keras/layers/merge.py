@@ -34,7 +34,7 @@ def broadcast(first: Shape | None, second: Shape | None) -> Shape | None:
         elif i == 1 or j == 1 or i == j:
             sizes.append(j if i == 1 else i)
         else:
-            raise ValueError(f"Inputs have incompatible shapes. Received shapes {first} and {second}")
+            raise ValueError(f"Operands could not be broadcast together with shapes {first} {second}")
     return tuple(sizes)
 
 

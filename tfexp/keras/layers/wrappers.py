@@ -57,9 +57,7 @@ class TimeDistributed(Wrapper):
 
     def __init__(self, layer: Any, **kwargs: Any):
         if not isinstance(layer, Layer):
-            raise ValueError(
-                f"Please initialize `TimeDistributed` layer with a `tf.keras.layers.Layer` instance. Received: {layer}"
-            )
+            raise ValueError(f"Please initialize `TimeDistributed` layer with a `Layer` instance. Received: {layer}")
         super().__init__(layer, **kwargs)
         self.supports_masking = True
 

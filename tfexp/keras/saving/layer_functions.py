@@ -23,7 +23,7 @@ from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras.engine.base_layer import Layer, drawn_aside
 from tfexp.keras.engine.input_layer import InputLayer
 from tfexp.keras.engine.network import Network
-from tfexp.keras.engine.node import alone
+from tfexp.keras.engine.node import as_called_with
 from tfexp.keras.engine.sequential import Sequential
 from tfexp.ops.trackable import Trackable
 
@@ -89,7 +89,8 @@ def _along(model: Sequential, specs: Any) -> None:
 def _called_with(layer: Any) -> tuple[Any, dict[str, Any]]:
     """The specs of the inputs, and the further arguments, that a layer was first called with; None for what has no form."""
     if isinstance(layer, Network) and layer.inputs:
-        return alone([TensorSpec(one.shape, one.dtype) for one in layer.inputs]), {}
+        specs = [TensorSpec(one.shape, one.dtype) for one in layer.inputs]
+        return as_called_with(layer, specs), {}
     if not layer._inbound_nodes:
         return None, {}
     node = layer._inbound_nodes[0]

@@ -170,7 +170,8 @@ def load_from_saved_model(
             model.compile(**compile_arguments(training, custom_objects))
             if model.inputs:
                 make_optimizer_variables(model)
-    load_weights(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
+    if not model.built or model.weights:
+        load_weights(model, os.path.join(path, names.VARIABLES_DIRECTORY, names.VARIABLES_FILENAME))
     return model
 
 
@@ -184,7 +185,8 @@ def _made(path: str, architecture: dict[str, Any] | None, custom_objects: Mappin
         if _asset(path, _MODEL_JSON).is_file():  # there are no functions of layers
             raise
         return revived_model(path)
-    if not model.inputs and model._built_shape is not None:
+    by_name = isinstance(model._built_shape, Mapping)  # nothing says the types of such inputs before there are data
+    if not model.inputs and model._built_shape is not None and not by_name:
         as_inputs_of(model, [backend.placeholder(model._built_shape)])
     return model
 

@@ -15,7 +15,6 @@ from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
-from tfexp.keras.engine.node import alone
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array import expand_dims
 from tfexp.ops.variable_base import Variable
@@ -46,11 +45,6 @@ def as_value(tensor: Any) -> Any:
 def as_tensor(value: Any) -> Any:
     """The tensor of an array, or of a sparse or ragged value."""
     return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else converted(value)
-
-
-def as_called_with(model: Any, inputs: list[Any]) -> Any:
-    """The inputs, in the order of their names, as the model's `call` takes them: by name, as a list, or the one alone."""
-    return dict(zip(model.input_names, inputs, strict=True)) if model._takes_named_inputs else alone(inputs)
 
 
 def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:

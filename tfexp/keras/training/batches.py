@@ -33,10 +33,11 @@ class OutOfBatchesError(Exception):
 class Batches(Protocol):
     """Data that the loop goes through. samples, steps: how many there are in an epoch, as far as known.
 
-    `epoch` gives an epoch's batches, `restart` has the next epoch begin at the first batch where it would go on elsewhere,
-    `close` ends what runs beside it. by_sample: whether progress is counted in samples, and the loss of an epoch is the mean
-    over these rather than over steps. announced: the word for what is trained on, which is said before the first epoch; None
-    for nothing.
+    `look_ahead` arranges the first batch, which comes in the next epoch: a model that knows its inputs from data alone is
+    prepared by it. `epoch` gives an epoch's batches, `restart` has the next epoch begin at the first batch where it would go
+    on elsewhere, `close` ends what runs beside it. by_sample: whether progress is counted in samples, and the loss of an
+    epoch is the mean over these rather than over steps. announced: the word for what is trained on, which is said before the
+    first epoch; None for nothing.
     """
 
     samples: int | None
@@ -44,6 +45,8 @@ class Batches(Protocol):
     batch_size: int | None
     by_sample: bool
     announced: str | None
+
+    def look_ahead(self) -> None: ...
 
     def epoch(self) -> Iterator[Batch]: ...
 
@@ -70,6 +73,9 @@ class Cut:
 
     def __post_init__(self) -> None:
         self.samples: int | None = known_shape(self.arrays[0])[0]
+
+    def look_ahead(self) -> None:
+        """All was arranged at once."""
 
     def epoch(self) -> Iterator[Batch]:
         count = self.samples or 0
@@ -128,6 +134,9 @@ class Whole:
         self._values, self._weighted = list(values), weighted
         self._symbolic = [value for value in self._values if is_symbolic(value)]
         self._run: Callable[[], list[Any]] | None = None
+
+    def look_ahead(self) -> None:
+        """All was arranged at once."""
 
     def epoch(self) -> Iterator[Batch]:
         for _ in range(self.steps or 0):

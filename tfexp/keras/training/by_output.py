@@ -27,10 +27,8 @@ def losses_by_output(loss: Any, names: Sequence[str]) -> list[Any]:
         for name in names:
             if name not in loss:
                 log.warn(
-                    "Output %s missing from loss dictionary. We assume this was done on purpose. The fit and evaluate "
-                    "APIs will not be expecting any data to be passed to %s.",
-                    name,
-                    name,
+                    f"Output {name} missing from loss dictionary. We assume this was done on purpose. The fit and evaluate "
+                    f"APIs will not be expecting any data to be passed to {name}."
                 )
         return [loss.get(name) for name in names]
     if isinstance(loss, (list, tuple)):

@@ -46,8 +46,8 @@ class Data:
             _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size, validation_split=split or None)
             arrange = _arranging(compiled, class_weight)
             if is_dataset(x):
-                return DatasetBatches(x, steps, arrange), None
-            return GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead), None
+                return self._begun(DatasetBatches(x, steps, arrange)), None
+            return self._begun(GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead)), None
         x, y = _as_arrays(x, y)
         values, weighted = compiled.arranged(x, y, sample_weight, class_weight)
         if not split or not 0 < split < 1:
@@ -88,8 +88,8 @@ class Data:
         if is_generator(x) or is_dataset(x):
             _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size)
             if is_dataset(x):
-                return DatasetBatches(x, steps, _arranging(compiled), "steps")
-            return GeneratorBatches(x, steps, _arranging(compiled), argument="steps", **self._ahead)
+                return self._begun(DatasetBatches(x, steps, _arranging(compiled), "steps"))
+            return self._begun(GeneratorBatches(x, steps, _arranging(compiled), argument="steps", **self._ahead))
         x, y = _as_arrays(x, y)
         values, weighted = compiled.arranged(x, y, sample_weight, None)
         return self._of_values(values, weighted, batch_size, steps, False, "steps")
@@ -106,6 +106,12 @@ class Data:
         if is_generator(x):
             return GeneratorBatches(x, steps, inputs_of, argument="steps", **self._ahead)
         return self._of_values(self._feeding.arranged_inputs(*_as_arrays(x)), (), batch_size, steps, False, "steps")
+
+    def _begun(self, batches: Batches) -> Batches:
+        """The batches, by now also known to the model: callbacks are told before the first one what is reported."""
+        if not self._feeding.prepared:
+            batches.look_ahead()
+        return batches
 
     @property
     def _compiled(self) -> Compiled:
@@ -171,7 +177,7 @@ def _arranging(compiled: Compiled, class_weight: Any = None) -> Arranged:
 
 def _refuse(data: Any, **arguments: Any) -> None:
     """ValueError for arguments that are about arrays, where data comes otherwise."""
-    kind = "a dataset" if is_dataset(data) else "a generator or Sequence instance"
+    kind = "a dataset or an iterator over one" if is_dataset(data) else "a generator or Sequence instance"
     for name, value in arguments.items():
         if value is None:
             continue
@@ -181,9 +187,16 @@ def _refuse(data: Any, **arguments: Any) -> None:
                 f"{data}, batch_size: {value}"
             )
         if name == "validation_split":
-            raise ValueError(f"If your data is in the form of {kind}, you cannot use `validation_split`.")
-        place = "second" if name == "y" else "third"
+            raise ValueError(
+                f"`validation_split` argument is not supported when data is {kind}: if your data is in the form of {kind}, "
+                "you cannot use `validation_split`."
+            )
+        if name == "y":
+            raise ValueError(
+                f"`y` argument is not supported when data is {kind}, which gives the targets, too: you should not specify a "
+                "target (`y`). Instead pass targets as the second element of what it gives."
+            )
         raise ValueError(
-            f"`{name}` argument is not supported when data is {kind}. Instead pass "
-            f"{'targets' if name == 'y' else 'sample weights'} as the {place} element of the {kind.split()[1]}."
+            f"`sample_weight` argument is not supported when data is {kind}. Instead pass sample weights as the third "
+            "element of what it gives, which is (inputs, targets, sample_weights)."
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -56,23 +57,33 @@ class DatasetBatches:
         self.steps = self.samples = steps
         self._restart, self._next = reader_of(data)
         self._started = False
+        self._ahead: list[Batch] = []
+
+    def look_ahead(self) -> None:
+        self._restart()
+        with contextlib.suppress(OutOfRangeError, StopIteration):  # that there is none is for the epoch to say
+            self._ahead = [self._batch()]
 
     def epoch(self) -> Iterator[Batch]:
-        if self._whole or not self._started:
+        if (self._whole or not self._started) and not self._ahead:
             self._restart()
-            self._started = True
+        self._started = True
         done = 0
         while self.steps is None or done < self.steps:
             try:
-                element = self._next()
+                batch = self._ahead.pop() if self._ahead else self._batch()
             except (OutOfRangeError, StopIteration):
                 if self._whole:
                     self.steps = self.samples = done
                     return
                 raise OutOfBatchesError("dataset") from None
-            alone = not isinstance(element, tuple) or is_composite_value(element)
-            yield Batch(*self._arrange((element,) if alone else element), 1)
+            yield batch
             done += 1
+
+    def _batch(self) -> Batch:
+        element = self._next()
+        alone = not isinstance(element, tuple) or is_composite_value(element)
+        return Batch(*self._arrange((element,) if alone else element), 1)
 
     def restart(self) -> None:
         """Begin at the first element in the next epoch: each validation sees the same."""

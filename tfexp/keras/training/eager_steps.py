@@ -8,8 +8,8 @@ from typing import Any
 from tfexp.core import nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tape import GradientTape
-from tfexp.keras.engine.node import masks_of
-from tfexp.keras.training.arrays import as_called_with, as_tensor, as_value
+from tfexp.keras.engine.node import as_called_with, masks_of
+from tfexp.keras.training.arrays import as_tensor, as_value
 from tfexp.keras.training.objective import NOTHING_TO_MINIMIZE, Objective, objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, Step, Weighted, results_of_layers
@@ -71,7 +71,7 @@ class EagerSteps:
             for target, prediction in zip(targets, predictions, strict=True)
         ]
         masks = masks_of(predictions)
-        return objective(self.outputs, predictions, masks, as_predicted, weights, self._model.losses)
+        return objective(self.outputs, predictions, masks, as_predicted, weights, self._model.losses_of_last_call)
 
 
 def _called(model: Any, inputs: list[Any], training: bool) -> Any:

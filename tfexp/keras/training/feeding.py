@@ -14,10 +14,9 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly, init_scope
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend
-from tfexp.keras.engine.node import alone, shape_of
+from tfexp.keras.engine.node import alone, as_called_with, shape_of
 from tfexp.keras.training.arrays import (
     Shape,
-    as_called_with,
     as_fed,
     check_shapes,
     in_order,

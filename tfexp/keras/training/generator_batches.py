@@ -5,6 +5,7 @@ Source: `fit_generator`, TF 1.15.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -64,14 +65,27 @@ class GeneratorBatches:
             self._made = self._enqueuer.get()
         else:
             self._made = _over_and_over(data) if isinstance(data, Sequence) else data
+        self._ahead: list[Batch] = []
+
+    def look_ahead(self) -> None:
+        try:
+            with contextlib.suppress(StopIteration):  # that there is none is for the epoch to say
+                self._ahead = [self._batch()]
+        except BaseException:
+            self.close()
+            raise
 
     def epoch(self) -> Iterator[Batch]:
         for _ in range(self.steps or 0):
             try:
-                made = next(self._made)
+                batch = self._ahead.pop() if self._ahead else self._batch()
             except StopIteration:
                 raise OutOfBatchesError("iterator") from None
-            yield Batch(*self._arrange(_as_tuple(made)), _size(made))
+            yield batch
+
+    def _batch(self) -> Batch:
+        made = next(self._made)
+        return Batch(*self._arrange(_as_tuple(made)), _size(made))
 
     def restart(self) -> None:
         """Nothing: who knows where a generator began? It goes on."""

@@ -223,11 +223,7 @@ def _announce(batches: Batches, validation: Validation | None) -> None:
 
 def _warn_of_end(error: OutOfBatchesError, what: str, steps: str, count: int) -> None:
     log.warn(
-        "Your %s ran out of data; interrupting %s. Make sure that your %s can generate at least `%s` batches (in this "
-        "case, %d batches). You may need to use the repeat() function when building your dataset.",
-        error.what,
-        what,
-        error.what,
-        steps,
-        count,
+        f"Your {error.what} ran out of data; interrupting {what}. Make sure that your {error.what} can generate at least "
+        f"`{steps}` batches (in this case, {count} batches). You may need to use the repeat() function when building your "
+        "dataset."
     )

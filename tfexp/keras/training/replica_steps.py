@@ -15,8 +15,7 @@ from tfexp.core import nest
 from tfexp.graph.dependencies import group
 from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.scopes import control_dependencies, name_scope
-from tfexp.keras.engine.node import masks_of
-from tfexp.keras.training.arrays import as_called_with
+from tfexp.keras.engine.node import as_called_with, masks_of
 from tfexp.keras.training.objective import objective
 from tfexp.keras.training.outputs import Output
 from tfexp.keras.training.steps import PREDICT, TRAIN, GraphSteps, Weighted

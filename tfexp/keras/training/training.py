@@ -21,6 +21,7 @@ from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.data import Data
 from tfexp.keras.training.feeding import Feeding
+from tfexp.keras.training.generator_batches import is_generator
 from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
 
 
@@ -207,6 +208,8 @@ class Training:
         validation = None
         if validation_data is not None:
             held_out = data.to_validate_on(validation_data, batch_size, validation_steps)
+        elif validation_steps is not None and held_out is None and not (executing_eagerly() or is_generator(x)):
+            raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
         if held_out is not None:
             validation = loop.Validation(held_out, validation_freq)
         return loop.fit(self, batches, epochs, initial_epoch, verbose, callbacks, validation)
