@@ -10,7 +10,7 @@ from tfexp.ops import diagonal, linalg
 from tfexp.ops.matmul import matmul
 
 
-def _named(name: str | None) -> dict[str, str]:
+def _named(name: str | None) -> dict[str, Any]:
     return {} if name is None else {"name": name}
 
 
