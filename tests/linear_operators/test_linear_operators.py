@@ -307,3 +307,37 @@ def test_checks_in_runs() -> None:
             with pytest.raises(tf.errors.InvalidArgumentError, match=text):
                 session.run(assertion())
         session.run(L.LinearOperatorCirculant(np.complex64([1, 2j, -2j])).assert_hermitian_spectrum())
+
+
+def test_functions_of_matrices_take_operators() -> None:
+    matrix, other = np.float64([[3, 1], [1, 2]]), np.float64([[1, 2], [3, 5]])
+    x, operator = np.float64([[1, 5, 7], [2, 3, 11]]), full(matrix, **SYMMETRIC)
+    skew = full(other)
+    answers = {
+        "matmul": (tf.linalg.matmul(operator, x), matrix @ x),
+        "adjoints": (tf.matmul(skew, x.T, adjoint_a=True, adjoint_b=True), other.T @ x),
+        "right": (tf.matmul(x.T, skew, adjoint_b=True), x.T @ other.T),
+        "matvec": (tf.linalg.matvec(operator, x[:, 0]), matrix @ x[:, 0]),
+        "solve": (tf.linalg.solve(operator, x), np.linalg.solve(matrix, x)),
+        "cholesky": (tf.linalg.cholesky(operator).to_dense(), np.linalg.cholesky(matrix)),
+        "inv": (tf.linalg.inv(skew, adjoint=True, name="inv").to_dense(), np.linalg.inv(other).T),
+        "det": (tf.linalg.det(operator), 5.0),
+        "logdet": (tf.linalg.logdet(operator, name="size"), np.log(5)),
+        "trace": (tf.linalg.trace(operator), 5.0),
+        "diag_part": (tf.linalg.diag_part(operator), [3, 2]),
+        "adjoint": (tf.linalg.adjoint(skew).to_dense(), other.T),
+    }
+    with tf.Session() as session:
+        found = session.run({name: tensor for name, (tensor, _) in answers.items()})
+    for name, (_, expected) in answers.items():
+        np.testing.assert_allclose(found[name], expected, rtol=1e-12, err_msg=name)
+    for refused, text in (
+        (lambda: tf.matmul(operator, x, transpose_a=True), "Transposing not supported"),
+        (lambda: tf.matmul(operator, x, a_is_sparse=True), "Sparse methods not supported"),
+        (lambda: tf.linalg.logdet(skew), "Expected matrix to be self-adjoint positive definite"),
+        (lambda: tf.linalg.solve(matrix, operator), "`rhs` as a LinearOperator is not supported"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            refused()
+    complex_operator = full(matrix.astype(np.complex64), **SYMMETRIC)
+    assert complex_operator.determinant().dtype == tf.complex64

@@ -281,7 +281,7 @@ class LinearOperator(Module):
 
     def _determinant(self) -> Tensor:
         if self.is_positive_definite and self.is_self_adjoint:
-            return exp(self._log_abs_determinant())
+            return cast(exp(self._log_abs_determinant()), self.dtype)
         return linalg.matrix_determinant(self._to_dense())
 
     def _log_abs_determinant(self) -> Tensor:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -352,6 +353,7 @@ def matrix_diag(
     return matrix_diag_v3(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), align=align, name=name)
 
 
+@add_dispatch_support
 def matrix_diag_part(
     input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
@@ -413,6 +415,7 @@ def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | Non
     return matrix_band_part_op(input, num_lower, num_upper, name=name)
 
 
+@add_dispatch_support
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the diagonals of matrices [..., m, n]. `tf.trace`."""
     with name_scope(name, "Trace", [x]) as scope:

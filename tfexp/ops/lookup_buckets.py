@@ -35,7 +35,7 @@ class Buckets:
         value_shape: tuple[int, ...],
     ):
         self._max_load, self._empty, self._deleted = max_load, empty, deleted
-        self._nothing = np.full(value_shape, b"" if value_dtype is dtypes.string else 0, value_dtype.as_numpy_dtype)
+        self._nothing: Array = np.full(value_shape, b"" if value_dtype is dtypes.string else 0, value_dtype.as_numpy_dtype)
         self._clear(count)
 
     def _clear(self, count: int) -> None:
@@ -132,14 +132,14 @@ class Buckets:
 
     def _hashes(self, keys: Array) -> Array:
         if self._keys.dtype == object:
-            parts = hashes(texts_of(keys), murmur64).reshape(keys.shape)
+            parts: Array = hashes(texts_of(keys), murmur64).reshape(keys.shape)
         else:
             parts = keys.astype(np.int64).view(np.uint64)
-        if parts.ndim == 1:
+        if not self._empty.ndim:
             return parts
-        if parts.shape[1] == 1:
-            return parts[:, 0]
-        result = np.zeros(len(parts), np.uint64)
+        if len(self._empty) == 1:
+            return parts.ravel()
+        result: Array = np.zeros(len(parts), np.uint64)
         for part in parts.T:  # the numbers of one key, not the keys
             result ^= part + _GOLDEN + (result << np.uint64(10)) + (result >> np.uint64(4))
         return result

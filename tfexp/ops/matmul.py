@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -311,6 +312,7 @@ def _are_matrices_now(*tensors: Any) -> bool:
     )
 
 
+@add_dispatch_support
 def matmul(
     a: Any,
     b: Any,

@@ -135,8 +135,8 @@ class EagerTensorArray(ListTensorArray):
             )
         elif lengths.size != size and not self.dynamic_size:
             text = (
-                f"TensorArray's size is not equal to the size of lengths ({size} vs. {lengths.size}), and the TensorArray is "
-                "not marked as dynamically resizeable"
+                f"TensorArray's size is not equal to the size of lengths ({size} vs. {lengths.size}), and the TensorArray "
+                "is not marked as dynamically resizeable"
             )
         if text:
             raise InvalidArgumentError(None, None, text)

@@ -68,7 +68,7 @@ CASES: list[tuple[str, dict[str, Any], str]] = [
     ("Mean", {"dtype": "float64"}, "values"),
     ("MeanTensor", {}, "values"),
     ("RootMeanSquaredError", {}, "any"),
-    ("MeanRelativeError", {"normalizer": [0.5, 0.0, 2.0]}, "any"),
+    ("MeanRelativeError", {"normalizer": [[0.5, 0.0, 2.0]]}, "any"),
     ("Accuracy", {}, "equal"),
     ("BinaryAccuracy", {}, "bits"),
     ("BinaryAccuracy", {"threshold": 0.2}, "bits"),
