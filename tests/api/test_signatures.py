@@ -15,7 +15,7 @@ SIGNATURES = (Path(__file__).parent / "signatures_1_15.txt").read_text().splitli
 # What differs; a name that comes right is taken out of this list.
 DIFFERENT = {
     # Made by functions here, not by programs.
-    *("tf.Operation", "tf.Tensor", "tf.data.Dataset", "tf.data.Iterator"),
+    *("tf.Operation", "tf.Tensor", "tf.data.Dataset"),
     # Nobody writes CriticalSections into graphs.
     "tf.CriticalSection",
     # The class that is made is another one, which has the arguments.

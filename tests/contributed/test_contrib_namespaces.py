@@ -19,9 +19,38 @@ def test_namespaces_that_became_part_of_the_core_are_there():
     assert tf.contrib.saved_model.save_keras_model is tf.keras.experimental.export_saved_model
     assert tf.contrib.saved_model.load_keras_model is tf.keras.experimental.load_from_saved_model
     assert tf.contrib.distribute.has_distribution_strategy is tf.distribute.has_strategy
+    assert tf.contrib.distribute.TPUStrategy is tf.distribute.experimental.TPUStrategy
     assert tf.contrib.nn.conv1d_transpose is tf.nn.conv1d_transpose
     assert issubclass(tf.nn.rnn_cell.GRUCell, tf.contrib.rnn.LayerRNNCell)
     assert callable(tf.contrib.proto.decode_proto) and callable(tf.contrib.proto.encode_proto)
+
+
+def test_slim_shows_the_modules_that_it_takes_its_functions_from():
+    slim, layers = tf.contrib.slim, tf.contrib.layers
+    assert slim.initializers.xavier_initializer is layers.xavier_initializer
+    assert slim.regularizers.l2_regularizer is layers.l2_regularizer
+    assert slim.layers.conv2d is layers.conv2d
+
+
+def test_slims_summaries():
+    with tf.Graph().as_default(), tf.Session() as session, tf.name_scope("s"):
+        add = tf.contrib.slim.summaries
+        number, numbers = tf.constant(1.0, name="number"), tf.constant([0.0, 0.0, 0.0, 2.0], name="numbers")
+        add.add_scalar_summary(number, "loss", "mine", print_summary=True)
+        add.add_scalar_summaries([number], "q")
+        add.add_histogram_summaries([numbers])
+        add.add_zero_fraction_summaries([numbers], "q")
+        add.add_image_summaries([tf.zeros([1, 2, 3, 1], name="images")])
+        kinds = [summary.op.type for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)]
+        assert kinds == ["Print", "ScalarSummary", "HistogramSummary", "ScalarSummary", "ImageSummary"]
+        values = tf.Summary.FromString(session.run(tf.summary.merge_all())).value
+        assert [(value.tag, value.simple_value) for value in values] == [
+            ("s/mine/loss", 1.0),
+            ("s/q/s/number", 1.0),
+            ("s/s/numbers", 0.0),
+            ("s/q/s/numbers/Fraction_of_Zero_Values", 0.75),
+            ("s/s/images/image/0", 0.0),
+        ]
 
 
 def test_the_ops_that_a_graph_uses_are_listed():

@@ -19,6 +19,7 @@ from tfexp.distribute.input import InputReplicationMode as InputReplicationMode
 from tfexp.distribute.mirrored import MirroredStrategy as MirroredStrategy
 from tfexp.distribute.parameter_server import ParameterServerStrategy as ParameterServerStrategy
 from tfexp.distribute.strategy import Strategy as DistributionStrategy
+from tfexp.distribute.tpu import TPUStrategy as TPUStrategy
 
 
 class CollectiveAllReduceStrategy(MultiWorkerMirroredStrategy):

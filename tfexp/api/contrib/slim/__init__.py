@@ -1,5 +1,6 @@
 """`tf.contrib.slim`: the functions of `tf.contrib.layers` and `tf.contrib.framework` under one name."""
 
+from tfexp.api.contrib import layers as layers
 from tfexp.api.contrib import losses as losses
 from tfexp.api.contrib import metrics as metrics
 from tfexp.api.contrib.slim import evaluation as evaluation
@@ -7,6 +8,7 @@ from tfexp.api.contrib.slim import learning as learning
 from tfexp.api.contrib.slim import model_analyzer as model_analyzer
 from tfexp.api.contrib.slim import nets as nets
 from tfexp.contributed import layer_utilities as utils
+from tfexp.contributed import slim_summaries as summaries
 from tfexp.contributed.arg_scope import add_arg_scope as add_arg_scope
 from tfexp.contributed.arg_scope import arg_scope as arg_scope
 from tfexp.contributed.arg_scope import arg_scope_func_key as arg_scope_func_key
@@ -91,6 +93,8 @@ from tfexp.contributed.variables import local_variable as local_variable
 from tfexp.contributed.variables import model_variable as model_variable
 from tfexp.contributed.variables import variable as variable
 from tfexp.core.gone import missing_from
+from tfexp.layers import regularizers as initializers
+from tfexp.layers import regularizers as regularizers
 from tfexp.layers.regularizers import apply_regularization as apply_regularization
 from tfexp.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
 from tfexp.layers.regularizers import l1_regularizer as l1_regularizer
