@@ -13,6 +13,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
 from tfexp.plan.bind import Libraries, bind
 from tfexp.plan.buffers import assign_buffers
+from tfexp.plan.commute import commute
 from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
@@ -52,6 +53,7 @@ def _optimising(
         ("specialise", specialise),
         ("simplify", _in_loops_too(simplify)),
         *([] if jit is None else [("compile", lambda draft: find_segments(draft, jit))]),
+        ("commute", _in_loops_too(commute)),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
         *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),
         ("fuse", _in_loops_too(fuse)),
