@@ -132,7 +132,7 @@ KERAS = {
     "keras.utils.generic_utils": (
         "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities "
         + renamed("tfexp.core.text", to_snake_case="snake_case")
-        + renamed("tfexp.keras.layers.function_code", func_dump="dump", func_load="load")
+        + renamed("tfexp.keras.layers.function_code", func_dump="dump")
     ),
     "keras.utils.io_utils": "tf.keras.utils",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
