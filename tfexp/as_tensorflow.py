@@ -19,6 +19,7 @@ from pathlib import Path
 import tfexp
 from tfexp.core.gone import is_tensorflows
 from tfexp.stand_ins.modules import stand_for
+from tfexp.stand_ins.places import SHOWN
 
 _ROOTS = ("tensorflow", "tensorflow_estimator")
 _ON_PATH = str(Path(__file__).parent / "stand_ins" / "on_path")
@@ -114,3 +115,7 @@ class _Loader(importlib.abc.Loader):
             self._module.__path__ = []  # modules can only be imported from below what has one
         # The import system hands out what it finds here, not the empty module that it made.
         sys.modules[module.__spec__.name] = self._module
+        if module.__spec__.name == "tensorflow.python":
+            for package, shown in SHOWN.items():
+                importlib.import_module(f"tensorflow.python.{package}")  # would take the place of what is shown, if later
+                setattr(self._module, package, importlib.import_module(f"tensorflow.python.{shown}"))

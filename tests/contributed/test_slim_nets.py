@@ -127,6 +127,10 @@ def test_the_residual_model_of_50_layers():
     assert "predictions" not in ends and len(tf.model_variables()) == 2 * (1 + 3 * (3 + 4 + 6 + 3) + 4)
 
 
+def test_residual_models_have_their_parts_beside_them():
+    assert nets.resnet_v1.resnet_utils is nets.resnet_v2.resnet_utils is nets.resnet_utils
+
+
 def test_strides_do_not_depend_on_sizes():
     x = tf.constant(np.random.RandomState(0).rand(1, 6, 7, 2), tf.float32)
     strided = nets.resnet_utils.conv2d_same(x, 3, 3, stride=2, scope="conv")

@@ -274,3 +274,10 @@ def test_the_missing_size_of_an_empty_tensor(dims: tuple[int, ...], target: list
             session.run(tf.reshape(x, [0, -1]), {x: [1.0]})
         with pytest.raises(ValueError, match=r"Cannot reshape a tensor with 5 elements to shape \[0,\?\] \(0 elements\)"):
             tf.reshape(tf.zeros([5]), [0, -1])
+
+
+def test_false_is_no_dtype_for_zeros_of_a_known_shape():
+    with tf.Graph().as_default():
+        assert tf.zeros_like(tf.constant([[1.0, 2.0]]), False).dtype == tf.float32
+        with pytest.raises(TypeError, match="Cannot convert value False to a TensorFlow DType"):
+            tf.zeros_like(tf.placeholder(tf.float32, [None]), False)

@@ -211,3 +211,15 @@ def test_what_a_mode_says_can_be_read():
     with keras_tests.run_eagerly_scope(True):
         assert said.run_eagerly
     assert said.run_eagerly is None
+
+
+def test_functions_are_put_together_again():
+    utils = stand_for("tensorflow.python.keras.utils.generic_utils")
+
+    def scaled_by(k):
+        return lambda x, y=3: k * x + y
+
+    dumped = utils.func_dump(scaled_by(2))
+    assert dumped[1:] == ((3,), (2,)) and utils.func_load(dumped)(4) == utils.func_load(list(dumped))(4) == 11
+    assert utils.func_load(dumped[0], defaults=(7,), closure=(5,))(1) == 12
+    assert utils.func_load(utils.func_dump(lambda x: x + given), globs={"given": 9})(1) == 10  # noqa: F821

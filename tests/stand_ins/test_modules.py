@@ -1,5 +1,6 @@
 """The modules that TensorFlow's own tests import from."""
 
+import functools
 import importlib
 import json
 import os
@@ -10,9 +11,10 @@ import sys
 import pytest
 
 import tfexp as tf
+from tfexp import as_tensorflow
 from tfexp.core.op import all_ops, find_op
 from tfexp.stand_ins.modules import generated_name, stand_for
-from tfexp.stand_ins.places import MESSAGES, OTHERS, PYTHON
+from tfexp.stand_ins.places import CONTRIB, MESSAGES, OTHERS, PYTHON, SHOWN
 
 ROWS = {**PYTHON, **OTHERS, **MESSAGES}
 OURS = sorted(
@@ -25,9 +27,53 @@ def test_every_module_of_ours_that_the_table_names_is_there(name):
     assert importlib.import_module(name)
 
 
+def test_every_attribute_that_the_table_names_is_there():
+    lacking = []
+    for module, places in {**ROWS, **CONTRIB}.items():
+        for place, _, attribute in (row.partition(":") for row in places.split() if ":" in row):
+            owner = importlib.import_module(place) if place.partition(".")[0] != "tf" else _public(place)
+            if not hasattr(owner, attribute.partition("=")[2]):
+                lacking.append(f"{module}: {place}:{attribute}")
+    assert lacking == []
+
+
+def _public(name):
+    return functools.reduce(getattr, name.split(".")[1:], tf)
+
+
+def test_packages_that_show_a_module_in_their_place():
+    as_tensorflow.install()
+    try:
+        # What is imported before and after does not matter.
+        importlib.import_module("tensorflow.python.saved_model.loader")
+        from tensorflow.python import compat, ops, saved_model, summary
+        from tensorflow.python.compat import compat as forward
+        from tensorflow.python.saved_model import simple_save
+
+        assert saved_model.simple_save is tf.saved_model.simple_save is simple_save.simple_save
+        assert ops.convert_to_tensor is tf.convert_to_tensor and summary.scalar is tf.summary.scalar
+        assert compat.as_bytes is tf.compat.as_bytes and forward.forward_compatible is tf.compat.forward_compatible
+        python = sys.modules["tensorflow.python"]
+        assert {name: getattr(python, name) for name in SHOWN} == {
+            name: stand_for(f"tensorflow.python.{shown}") for name, shown in SHOWN.items()
+        }
+    finally:
+        sys.meta_path.pop(0)
+        for name in [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]:
+            del sys.modules[name]
+
+
 @pytest.mark.parametrize(
     ("module", "names"),
     {
+        "data": "Dataset Iterator TFRecordDataset experimental",
+        "data.experimental": "shuffle_and_repeat",
+        "autograph": "to_graph do_not_convert",
+        "feature_column.feature_column_lib": "numeric_column NumericColumn DenseFeatures SequenceFeatures LinearModel "
+        "serialize_feature_columns FeatureTransformationCache",
+        "feature_column.feature_column_v2": "_StateManagerImpl _StateManagerImplV2",
+        "keras.optimizer_v2.optimizer_v2": "OptimizerV2 learning_rate_schedule",
+        "util.tf_inspect": "_inspect getfullargspec",
         "framework.ops": "Graph Tensor Operation GraphKeys name_scope uid convert_to_tensor internal_convert_to_tensor "
         "get_gradient_function RegisterGradient strip_name_scope prepend_name_scope get_all_collection_keys",
         "framework.dtypes": "float32 DType as_dtype",
@@ -54,7 +100,7 @@ def test_every_module_of_ours_that_the_table_names_is_there(name):
         "ops.state_ops": "assign batch_scatter_update variable_op_v2",
         "util.compat": "as_bytes collections_abc",
         "ops.math_ops": "matmul reduce_sum xlogy reduce_std",
-        "ops.variables": "Variable VariableV1 RefVariable PartitionedVariable",
+        "ops.variables": "_all_saveable_objects Variable VariableV1 RefVariable PartitionedVariable",
         "ops.rnn_cell_impl": "BasicLSTMCell LSTMStateTuple",
         "platform.googletest": "TestCase main GetTempDir",
         "platform.test": "TestCase main mock Benchmark compute_gradient_error is_gpu_available",

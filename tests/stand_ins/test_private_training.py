@@ -6,6 +6,7 @@ import pytest
 import tfexp as tf
 from tfexp.stand_ins import checkpoint_initializers, functional_savers, hooks_of_several_steps, tracked
 from tfexp.stand_ins.context import eager_mode
+from tfexp.stand_ins.modules import stand_for
 
 
 @pytest.fixture(autouse=True)
@@ -162,3 +163,15 @@ def test_a_timer_that_never_triggers():
     assert not timer.should_trigger_for_step(3)
     assert timer.update_last_triggered_step(3) == (None, None)
     assert timer.last_triggered_step() is None
+
+
+def test_event_files_of_ones_own_name(tmp_path):
+    writer = stand_for("tensorflow.python.pywrap_tensorflow").EventsWriter(str(tmp_path / "mine").encode())
+    assert list(tmp_path.iterdir()) == []
+    writer.WriteEvent(tf.Event(wall_time=1.0, step=3))
+    writer.Flush()
+    (path,) = tmp_path.glob("mine.out.tfevents.*")
+    assert writer.FileName() == str(path).encode()
+    writer.Close()
+    writer.WriteEvent(tf.Event(step=4))
+    assert [event.step for event in tf.train.summary_iterator(str(path))] == [0, 3]

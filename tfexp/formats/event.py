@@ -21,7 +21,7 @@ _FILE_VERSION = "brain.Event:2"
 
 
 class EventFileWriter:
-    """Appends events to a new file `events.out.tfevents.<seconds>.<host><suffix>` in `logdir`, which it makes
+    """Appends events to a new file `<prefix>.out.tfevents.<seconds>.<host><suffix>` in `logdir`, which it makes
     if need be.
 
     Events reach the file when `max_queue` of them wait, `flush_secs` after the last time, on `flush` and on
@@ -37,10 +37,11 @@ class EventFileWriter:
         max_queue: int = 10,
         flush_secs: float = 120,
         filename_suffix: str | None = None,
+        filename_prefix: str = "events",
     ):
         self._logdir = os.fspath(logdir)
         self._max_queue, self._flush_secs = max_queue, flush_secs
-        self._suffix = filename_suffix or ""
+        self._prefix, self._suffix = filename_prefix, filename_suffix or ""
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
         try:
@@ -97,7 +98,7 @@ class EventFileWriter:
         now = time.time()
         second = int(now)
         while True:
-            name = f"events.out.tfevents.{second:010d}.{os.uname().nodename}{self._suffix}"
+            name = f"{self._prefix}.out.tfevents.{second:010d}.{os.uname().nodename}{self._suffix}"
             self._path = os.path.join(self._logdir, name)
             try:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND

@@ -146,9 +146,10 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
     with name_scope(name, "zeros_like", [tensor]) as scope:
         if not isinstance(tensor, IndexedSlices):  # whose shape may be known without making them dense
             tensor = convert_to_tensor(tensor, name="tensor")
-        wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype)
         if optimize and tensor.get_shape().is_fully_defined() and tensor.dtype.base_dtype is not dtypes.variant:
-            return zeros(tensor.get_shape(), dtype=wanted, name=scope)
+            # As in TensorFlow, what is false counts as no dtype here, and only here: programs say `zeros_like(x, False)`.
+            return zeros(tensor.get_shape(), dtype=dtype or tensor.dtype.base_dtype, name=scope)
+        wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype)
         if wanted is not tensor.dtype.base_dtype:
             return zeros(shape_internal(tensor, optimize=optimize), dtype=wanted, name=scope)
         result: Tensor = zeros_like_op(tensor, name=scope)

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.keras.layers import function_code
+
 
 class ModeKeys:
     """What a model is run for."""
@@ -18,6 +20,14 @@ class ModeKeys:
     TRAIN = "train"
     TEST = "test"
     PREDICT = "predict"
+
+
+def func_load(
+    code: Any, defaults: Any = None, closure: Any = None, globs: dict[str, Any] | None = None
+) -> Callable[..., Any]:
+    """The function that `func_dump` took apart; `code` may be all that it gave. globs: the names that it finds."""
+    dumped = code if isinstance(code, tuple | list) else (code, defaults, closure)
+    return function_code.load(dumped, {} if globs is None else globs)
 
 
 def has_arg(fn: Callable[..., Any], name: str, accept_all: bool = False) -> bool:

@@ -46,6 +46,12 @@ _COLUMNS = (
     + renamed("tf.feature_column", make_parse_example_spec_v2="make_parse_example_spec")
 )
 _FROM_FILE = "categorical_column_with_vocabulary_file"
+_LATER_COLUMNS = (
+    "tf.feature_column tfexp.stand_ins.feature_columns tfexp.stand_ins.feature_layers tfexp.feature_column.states "
+    + renamed("tfexp.feature_column.states", _StateManagerImpl="LayerStates", _StateManagerImplV2="NamedStates")
+    + renamed("tf.compat.v2.feature_column", categorical_column_with_vocabulary_file_v2=_FROM_FILE)
+    + _COLUMNS
+)
 
 
 def _older_columns() -> str:
@@ -101,14 +107,8 @@ PYTHON = {
     "compiler.xla.jit": "tf.xla.experimental",
     "compiler.xla.xla": "tf.xla.experimental",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns " + _older_columns(),
-    "feature_column.feature_column_lib": "tf.feature_column",
-    "feature_column.feature_column_v2": (
-        "tf.feature_column tfexp.stand_ins.feature_columns tfexp.stand_ins.feature_layers "
-        "tfexp.feature_column.states "
-        "tfexp.feature_column.states:_StateManagerImpl=LayerStates,_StateManagerImplV2=NamedStates "
-        + renamed("tf.compat.v2.feature_column", categorical_column_with_vocabulary_file_v2=_FROM_FILE)
-        + _COLUMNS
-    ),
+    "feature_column.feature_column_lib": _LATER_COLUMNS,
+    "feature_column.feature_column_v2": _LATER_COLUMNS,
     "feature_column.utils": (
         renamed("tfexp.feature_column.sequence", sequence_length_from_sparse_tensor="sequence_lengths")
         + renamed("tfexp.feature_column.categorical", assert_key_is_string="check_key")
@@ -308,6 +308,7 @@ PYTHON = {
     "tfexp.stand_ins.variable_nodes",
     "ops.variables": "tf.compat.v2:Variable=Variable tf tfexp.ops.variables tfexp.ops.partitioned_variable "
     "tfexp.ops.uninitialized tfexp.stand_ins.variable_nodes "
+    + renamed("tfexp.ops.variable_lists", _all_saveable_objects="all_saveable_objects")
     + renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
     "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
@@ -329,7 +330,7 @@ PYTHON = {
     "platform.tf_logging": "is tf.logging",
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
-    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants",
+    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files",
     "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
@@ -392,6 +393,19 @@ CONTRIB = {
     "contrib.slim.python.slim.queues": "tfexp.contributed.slim_data.queues",
     "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
     **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},
+}
+
+# What `from tensorflow.python import …` has under the name of a package: a module.
+SHOWN = {
+    "compat": "util.compat",
+    "feature_column": "feature_column.feature_column_lib",
+    "layers": "layers.layers",
+    "module": "module.module",
+    "ops": "framework.ops",
+    "profiler": "profiler.profiler",
+    "saved_model": "saved_model.saved_model",
+    "summary": "summary.summary",
+    "user_ops": "user_ops.user_ops",
 }
 
 # tensorflow.core: messages that tensorboard does not ship are ours. By the module's last part.

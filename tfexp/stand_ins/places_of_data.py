@@ -36,6 +36,8 @@ _CLASSES = {
 
 # tensorflow.python.<key>, with the places that answer, in order.
 DATA = {
+    "data": "tf.data",
+    "data.experimental": "tf.data.experimental",
     "data.experimental.ops.batching": "tf.data.experimental tfexp.stand_ins.data_experiments",
     "data.experimental.ops.cardinality": "tf.data.experimental "
     + renamed("tf.data.experimental", INFINITE="INFINITE_CARDINALITY", UNKNOWN="UNKNOWN_CARDINALITY"),

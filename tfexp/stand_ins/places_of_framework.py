@@ -13,6 +13,7 @@ _MESSAGES_OF_NEST = (
 
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
+    "autograph": "tf.autograph tf.autograph.experimental",
     "autograph.impl.api": "tf.autograph tf.autograph.experimental",
     "autograph.lang.directives": "tf.autograph.experimental",
     "autograph.lang.special_functions": "tfexp.stand_ins.autograph_lists",
@@ -141,7 +142,7 @@ FRAMEWORK = {
     "util.tf_contextlib": "contextlib",
     "util.tf_decorator": "tfexp.stand_ins.decorators",
     "util.tf_export": "tfexp.stand_ins.exporting",
-    "util.tf_inspect": "tfexp.stand_ins.inspecting inspect",
+    "util.tf_inspect": "tfexp.stand_ins.inspecting tfexp.stand_ins.inspecting:_inspect=inspect inspect",
     "util.tf_should_use": "tfexp.stand_ins.decorators",
     "util.tf_stack": "tfexp.stand_ins.stacks",
 }

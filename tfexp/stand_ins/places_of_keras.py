@@ -97,7 +97,9 @@ KERAS = {
     "keras.mixed_precision.experimental.test_util": "tfexp.stand_ins.keras_gradients",
     "keras.mixed_precision.experimental.policy": "tf.keras.mixed_precision.experimental tfexp.stand_ins.keras_policies",
     "keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules tfexp.keras.optimizers.schedules",
-    "keras.optimizer_v2.optimizer_v2": "tf.keras.optimizers:OptimizerV2=Optimizer",
+    "keras.optimizer_v2.optimizer_v2": renamed(
+        "tf.keras.optimizers", OptimizerV2="Optimizer", learning_rate_schedule="schedules"
+    ),
     "keras.optimizer_v2.rmsprop": "tf.keras.optimizers tf.keras.optimizers:RMSProp=RMSprop",
     "keras.optimizers": "tf.keras.optimizers tfexp.keras.optimizers "
     + renamed("tf.keras.optimizers", sgd="SGD", rmsprop="RMSprop", adagrad="Adagrad", adadelta="Adadelta")
@@ -130,14 +132,11 @@ KERAS = {
     "keras.utils.generic_utils": (
         "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities "
         + renamed("tfexp.core.text", to_snake_case="snake_case")
-        + renamed("tfexp.keras.layers.function_code", func_dump="dump", func_load="load")
+        + renamed("tfexp.keras.layers.function_code", func_dump="dump")
     ),
     "keras.utils.io_utils": "tf.keras.utils",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
-    "keras.utils.losses_utils": (
-        "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
-        "tf.losses.util:squeeze_or_expand_dimensions=squeeze_or_expand_dimensions"
-    ),
+    "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction",
     "keras.utils.metrics_utils": (
         "tfexp.stand_ins.keras_metric_parts tfexp.keras.metrics.means:Reduction=Reduction "
         + renamed("tfexp.keras.metrics.confusion", ConfusionMatrix="ConfusionMatrix", NEG_INF="NEVER")

@@ -1,5 +1,6 @@
 """`tf.contrib.slim.nets.resnet_v1`: residual models."""
 
+from tfexp.api.contrib.slim.nets import resnet_utils as resnet_utils
 from tfexp.contributed.slim_nets.resnet_utils import Block as Block
 from tfexp.contributed.slim_nets.resnet_utils import resnet_arg_scope as resnet_arg_scope
 from tfexp.contributed.slim_nets.resnet_v1 import bottleneck as bottleneck
