@@ -270,7 +270,7 @@ class GradientTape:
             )
         _check_known(target, shape[1:])
         self._use()
-        inner: list[int] = shape[1:].as_list()  # type: ignore[assignment]
+        inner: list[int] = shape[1:].as_list()
         count = math.prod(inner)
         columns, ones = [], get_op("OnesLike")(target)
         for i in range(count):
