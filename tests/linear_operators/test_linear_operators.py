@@ -341,3 +341,19 @@ def test_functions_of_matrices_take_operators() -> None:
             refused()
     complex_operator = full(matrix.astype(np.complex64), **SYMMETRIC)
     assert complex_operator.determinant().dtype == tf.complex64
+
+
+def test_determinants_of_complex_operators_have_their_type() -> None:
+    whole = np.complex128([[4.0, 1.0j], [-1.0j, 3.0]])
+    diagonal = L.LinearOperatorDiag(np.complex128([2.0, 5.0]), is_non_singular=True, is_self_adjoint=True,
+                                    is_positive_definite=True)  # fmt: skip
+    operators = {
+        11.0: L.LinearOperatorFullMatrix(whole, is_self_adjoint=True, is_positive_definite=True),
+        10.0: diagonal,
+        15.0: L.LinearOperatorLowRankUpdate(diagonal, np.complex128([[1.0], [0.0]]), is_diag_update_positive=True),
+    }
+    with tf.Session() as session:
+        for determinant, operator in operators.items():
+            found = session.run([operator.determinant(), operator.log_abs_determinant()])
+            assert [value.dtype for value in found] == [np.complex128] * 2
+            np.testing.assert_allclose(found, [determinant, np.log(determinant)])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from typing import Any
 
 import pytest
 
 import tfexp as tf
 from tfexp.core import errors
+from tfexp.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +110,16 @@ def test_numbered_branches_that_are_refused(index, branches, error, text: str) -
         number = index if isinstance(index, int) else tf.constant(0 if index is None else index)
         with pytest.raises(error, match=text):
             tf.switch_case(number, branches)
+
+
+def test_the_order_of_dicts(session: Any) -> None:
+    def named(*names: str) -> list[tuple[Any, Any]]:
+        return [(tf.constant(True, name=name), branch(i)) for i, name in enumerate(names)]
+
+    assert session.run(tf.case(dict(named("b", "a")))) == 1
+    assert session.run(tf.case(OrderedDict(named("d", "c")))) == 0
+    with eager_mode():
+        pairs = [(tf.constant(False), branch(0)), (tf.constant(True), branch(1))]
+        assert tf.case(OrderedDict(pairs)).numpy() == 1 == tf.case(dict(pairs), exclusive=True).numpy()
+        with pytest.raises(ValueError, match="Unordered dictionaries are not supported"):
+            tf.case(dict(pairs))

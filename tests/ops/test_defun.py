@@ -61,6 +61,15 @@ def test_what_it_uses_of_the_graph_around_it_is_handed_over(session):
         Defun(capture_by_value=True)(lambda: weight + 1.0)()
 
 
+def test_gradients_for_variables_have_their_type_and_shape(session):
+    weight = tf.get_variable("weight", [3, 2], initializer=tf.ones_initializer(), use_resource=True)
+    y = Defun(tf.float32)(lambda x: x * tf.reduce_sum(weight * weight))(5.0)
+    (gradient,) = tf.gradients(y, weight)
+    assert gradient.dtype is tf.float32 and gradient.shape.as_list() == [3, 2]
+    session.run(tf.global_variables_initializer())
+    assert session.run(gradient).tolist() == [[10.0, 10.0]] * 3
+
+
 def test_gradients_are_what_one_says(session):
     @Defun(tf.float32, tf.float32)
     def twice(x, dy):

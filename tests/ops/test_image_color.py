@@ -37,6 +37,7 @@ def contrasted(x, factor):
     return ((wide - mean) * factor + mean).astype(x.dtype)
 
 
+TWO = [Error([(5, 7, 2), np.float32(1)], InvalidArgumentError, "input must have 3 channels but instead has 2 channels")]
 COLORS = {"low": 0.05, "high": 0.95, "gradient": (), "tolerance": 4e-3}
 FEW = [Error([(5, 7)], ValueError, "Dimension must be 3 but is 7")]
 CASES = [
@@ -49,8 +50,17 @@ CASES = [
         **{**COLORS, "gradient": None},
     ),
     OpCase("HSVToRGB", [(5, 7, 3)], each_pixel(colorsys.hsv_to_rgb), dtypes=["float32", "float64"], errors=FEW, **COLORS),
-    OpCase("AdjustHue", [(5, 7, 3), np.float32(0.3)], each_pixel(turned), dtypes=["float32", "float16"], **COLORS),
-    OpCase("AdjustSaturation", [(5, 7, 3), np.float32(1.4)], each_pixel(saturated), dtypes=["float32", "float16"], **COLORS),
+    OpCase(
+        "AdjustHue", [(5, 7, 3), np.float32(0.3)], each_pixel(turned), dtypes=["float32", "float16"], errors=TWO, **COLORS
+    ),
+    OpCase(
+        "AdjustSaturation",
+        [(5, 7, 3), np.float32(1.4)],
+        each_pixel(saturated),
+        dtypes=["float32", "float16"],
+        errors=TWO,
+        **COLORS,
+    ),
     OpCase(
         "AdjustContrastv2",
         [(2, 5, 7, 3), np.float32(1.7)],

@@ -130,6 +130,18 @@ def test_dropout_refuses() -> None:
             tf.nn.dropout([1.0], rate=tf.constant([0.5, 0.5]))
         with pytest.raises(ValueError, match="floating point tensor"):
             tf.nn.dropout([1], rate=0.5)
+        with pytest.raises(TypeError, match="got 'a' of type 'str'"):
+            tf.nn.dropout([1.0], rate="a")
+        with pytest.raises(ValueError, match="dtype float32 for Tensor with dtype float64"):
+            tf.nn.dropout([1.0], rate=tf.constant(0.5, tf.float64))
+
+
+def test_sums_of_integers_are_integers_and_know_their_shape() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        count, total, squares = session.run(tf.nn.sufficient_statistics([[1, 2, 3], [4, 5, 6]], [1])[:3])
+        assert (count, total.tolist(), squares.tolist()) == (3, [6, 15], [14, 77])
+        unknown = [tf.placeholder(tf.int32) for _ in range(2)]
+        assert tf.accumulate_n(unknown, shape=[2, 4]).shape.as_list() == [2, 4]
 
 
 def test_a_shape_of_the_noise_that_x_does_not_complete_is_refused() -> None:

@@ -149,6 +149,14 @@ def test_frames_of_signals_whose_rank_is_not_known(session: tf.Session) -> None:
     np.testing.assert_array_equal(session.run(tf.signal.frame(x, 5, 3, axis=1), {x: X[:, :, None]}), wanted[..., None])
 
 
+def test_frames_along_an_axis_that_is_a_tensor(session: tf.Session) -> None:
+    wanted = frames(X, 5, 3)
+    axis = tf.placeholder(tf.int32, [])
+    assert tf.signal.frame(X, 5, 3, axis=tf.constant(-1)).shape.as_list() == list(wanted.shape)
+    for i in (-1, 1):
+        np.testing.assert_array_equal(session.run(tf.signal.frame(X, 5, 3, axis=axis), {axis: i}), wanted)
+
+
 def test_frames_along_an_axis_that_is_there(session: tf.Session) -> None:
     with pytest.raises(ValueError, match="axis 2 of frame is not one of the 2"):
         tf.signal.frame(X, 2, 1, axis=2)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.ops.summary import bucket_limits, histogram_proto
+from tfexp.ops.summary import bucket_limits, histogram_proto, histogram_summary, tensor_summary_v2
 
 
 @pytest.fixture(autouse=True)
@@ -67,6 +67,13 @@ def test_histogram_of_nothing():
 def test_histogram_refuses_what_has_no_bucket(bad, text):
     with pytest.raises(tf.errors.InvalidArgumentError, match=text):
         proto(tf.summary.histogram("h", tf.constant([1.0, bad])))
+
+
+def test_tags_are_scalars():
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tags must be scalar, and have shape \[1\]"):
+        proto(histogram_summary(["a"], [1.0]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"tags must be scalar, and have shape \[1\]"):
+        proto(tensor_summary_v2(["a"], [1.0], ""))
 
 
 def test_merging_keeps_order_and_refuses_a_tag_twice():

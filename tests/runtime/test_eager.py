@@ -222,6 +222,22 @@ def test_any_sequence_may_stand_for_a_list():
         assert tf.convert_to_tensor(range(3), tf.float32).numpy().tolist() == [0.0, 1.0, 2.0]
 
 
+def test_jacobians_of_batches_whose_size_the_run_knows():
+    values = np.float32([[1, 2], [3, 5], [7, 11]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+        rows, found = tape.batch_jacobian(y, x), tape.jacobian(tf.ensure_shape(y, [3, 2]), x)
+        assert rows.shape.as_list() == [None, 2, 2] and found.shape.as_list() == [3, 2, None, 2]
+        rows, found = session.run([rows, found], {x: values})
+        np.testing.assert_array_equal(rows, (2 * values)[:, :, np.newaxis] * np.eye(2))
+        np.testing.assert_array_equal(found.reshape(6, 6), np.diag(2 * values.ravel()))
+        with pytest.raises(ValueError, match="of which the shape is not known"):
+            tape.jacobian(y, x)
+
+
 def test_jacobians():
     x = tf.constant(MATRIX)
     with tf.GradientTape(persistent=True) as tape:

@@ -82,6 +82,17 @@ class SquareTest(tf.test.TestCase):
                 wrong = tf.tanh(x)
             self.assertGreater(tf.test.compute_gradient_error(x, [2, 3], wrong, [2, 3]), 0.01)
 
+    def test_jacobians_have_the_type_of_what_is_moved(self):
+        with self.session():
+            for dtype, real in ((tf.float16, "float16"), (tf.float32, "float32"), (tf.complex128, "float64")):
+                x = tf.ones([2], dtype)
+                for jacobian in tf.test.compute_gradient(x, [2], x * x, [2]):
+                    self.assertEqual(jacobian.dtype, real)
+            with self.assertRaisesRegex(AssertionError, "dx = None"):
+                tf.test.compute_gradient(x, [2], tf.constant(1.0), [])
+            with self.assertRaisesRegex(AssertionError, "Don't support type int32 for x"):
+                tf.test.compute_gradient(tf.constant([1]), [1], x, [2])
+
     def test_what_is_called_for_its_value_is_called_where_ops_run_at_once(self):
         with eager_mode():
             self.assertAllEqual(self.evaluate(lambda: [tf.constant(1), tf.constant(2)]), [1, 2])

@@ -70,6 +70,16 @@ def test_batches_that_do_not_match():
     with pytest.raises(ValueError, match="Need first dimension of output shape"):
         gradients.batch_jacobian(tf.zeros([3, 2]), tf.zeros([5, 2]))
     assert gradients.batch_jacobian(tf.zeros([3, 2]), tf.zeros([3, 5])) is None
+    x = tf.placeholder(tf.float32)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="assertion failed"):
+        session.run(gradients.batch_jacobian(x[1:], x), {x: X})
+
+
+def test_batches_of_unknown_rank():
+    x = tf.placeholder(tf.float32)
+    with tf.Session() as session:
+        found = session.run(gradients.batch_jacobian(x * x, x), {x: X})
+        np.testing.assert_allclose(found, (2 * X)[:, :, np.newaxis] * np.eye(2))
 
 
 class Case(test_util.PForTestCase):

@@ -36,6 +36,8 @@ def test_methods_of_both_versions():
         by_name, by_number = (image_ops.resize_images(RAMP, [2, 3], m) for m in (image_ops.ResizeMethod.AREA, 3))
         np.testing.assert_array_equal(*session.run([by_name, by_number]))
     with pytest.raises(ValueError, match="Resize method is not implemented: cubic"):
+        tf.image.resize_images(RAMP, [2, 3], "cubic")
+    with pytest.raises(ValueError, match="Resize method is not implemented: cubic"):
         image_ops.resize_images_v2(RAMP, [2, 3], "cubic")
 
 

@@ -27,6 +27,7 @@ from tfexp.graph.convert import (
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradient_sums import Gradient, add_by_device, add_pairwise, add_slices
 from tfexp.graph.handle_values import zeros_like_variable
+from tfexp.graph.handles import handle_dtype, handle_shape
 from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
 from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
@@ -392,7 +393,12 @@ def takes_none(rule: Any) -> bool:
 def _symbolic_gradient(op: Operation, *grads: Any) -> Any:
     """The gradient of a call of a function by its name: a node that the planner finds the function's gradient for."""
     function = NameAttrList(name=op.type, attr=op.node_def.attr)
-    return get_op("SymbolicGradient")([*op._inputs, *grads], Tout=[t.dtype for t in op._inputs], f=function)
+    kinds = [handle_dtype(t) or t.dtype if t.dtype is dtypes.resource else t.dtype for t in op._inputs]
+    found: list[Tensor] = get_op("SymbolicGradient")([*op._inputs, *grads], Tout=kinds, f=function)
+    for gradient, t in zip(found, op._inputs, strict=True):
+        if t.dtype is dtypes.resource is not gradient.dtype:
+            gradient.set_shape(handle_shape(t))
+    return found
 
 
 def _ones_like(y: Any, name: str) -> Tensor:

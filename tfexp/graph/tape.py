@@ -7,6 +7,7 @@ backwards, with the same rules as `tf.gradients`. While a graph is built there i
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import threading
 from collections import defaultdict
@@ -15,6 +16,7 @@ from typing import Any
 
 from tfexp.core import dtypes, log, nest
 from tfexp.core.op import get_op
+from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.gradient_sums import Gradient, add_n, add_slices
 from tfexp.graph.gradients import (
@@ -222,9 +224,10 @@ class GradientTape:
     ) -> Any:
         """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected.
 
-        ValueError for another value of `unconnected_gradients` than it has.
+        ValueError for another value of `unconnected_gradients` than it has, and for a target of unknown shape.
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
+        _check_known(target, target.get_shape())
         self._use()
         flat_sources = nest.flatten(sources)
         shape = target.get_shape().as_list()
@@ -240,7 +243,7 @@ class GradientTape:
                 results.append(_zeros(source) if unconnected is UnconnectedGradients.ZERO else None)
             else:
                 stacked = get_op("Pack")([convert_to_tensor(g) for g in column])
-                results.append(get_op("Reshape")(stacked, [*shape, *source.get_shape().as_list()]))
+                results.append(_reshaped(stacked, (target, 0), (source, 0)))
         if not self._persistent:
             self.reset()
         return nest.pack_sequence_as(sources, results) if nest.is_nested(sources) else results[0]
@@ -253,7 +256,9 @@ class GradientTape:
         parallel_iterations: int | None = None,
         experimental_use_pfor: bool = True,
     ) -> Tensor:
-        """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]]; ValueError for other ranks.
+        """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]].
+
+        ValueError for other ranks, and where any but the first dimension of the target is not known.
 
         It is zero where they are unconnected, whatever `unconnected_gradients` is, as in TensorFlow 1.15.
         """
@@ -263,13 +268,14 @@ class GradientTape:
                 f"Need first dimension of target shape ({shape}) and source shape ({source_shape}) to match, and a target "
                 "of rank 2 or more."
             )
+        _check_known(target, shape[1:])
         self._use()
-        batch, *inner = [int(size) for size in shape.as_list()]  # type: ignore[arg-type]
+        inner: list[int] = shape[1:].as_list()
         count = math.prod(inner)
-        columns = []
+        columns, ones = [], get_op("OnesLike")(target)
         for i in range(count):
             row = get_op("OneHot")(i, count, *_one_and_zero(target))
-            weight = get_op("Tile")(get_op("Reshape")(row, [1, *inner]), [batch] + [1] * len(inner))
+            weight = get_op("Mul")(ones, get_op("Reshape")(row, [1, *inner]))
             (grad,) = self._gradients([target], [source], [weight])
             if grad is None:
                 grad = _zeros(source)
@@ -277,8 +283,28 @@ class GradientTape:
         if not self._persistent:
             self.reset()
         stacked: Tensor = get_op("Pack")(columns, axis=1)
-        result: Tensor = get_op("Reshape")(stacked, [batch, *inner, *source_shape.as_list()[1:]])
-        return result
+        return _reshaped(stacked, (target, 0), (source, 1))
+
+
+def _check_known(target: Tensor, shape: TensorShape) -> None:
+    if not shape.is_fully_defined():
+        raise ValueError(
+            f"A tape's Jacobian has one gradient for each element of the target, {target.name}, of which the shape is not "
+            f"known: {target.get_shape()}. tensorflow.python.ops.parallel_for.gradients has Jacobians that count them in "
+            "the run."
+        )
+
+
+def _reshaped(value: Tensor, *parts: tuple[Any, int]) -> Tensor:
+    """`value` in the dimensions of these tensors one after the other, of each from a number on."""
+    shapes = [tensor.get_shape()[start:] for tensor, start in parts]
+    if all(shape.is_fully_defined() for shape in shapes):
+        sizes: Any = [size for shape in shapes for size in shape.as_list()]
+    else:
+        sizes = get_op("ConcatV2")([get_op("Slice")(get_op("Shape")(t), [start], [-1]) for t, start in parts], 0)
+    result: Tensor = get_op("Reshape")(value, sizes)
+    result.set_shape(functools.reduce(TensorShape.concatenate, shapes))
+    return result
 
 
 def _one_and_zero(like: Tensor) -> list[Tensor]:

@@ -12,6 +12,7 @@ from tfexp.linear_operators import batches
 from tfexp.linear_operators.diagonals import LinearOperatorDiag, LinearOperatorIdentity
 from tfexp.linear_operators.operator import Hints, LinearOperator, adjoint_of
 from tfexp.ops import array, array_join, broadcast_shapes, complex_numbers, linalg
+from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import exp
 from tfexp.ops.matmul import matmul
 
@@ -266,4 +267,4 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             return super()._log_abs_determinant()
         small = self._small()
         found: Any = linalg.logdet(small) if self._small_is_definite else linalg.slogdet(small).log_abs_determinant
-        return found + self._update.log_abs_determinant() + self._base.log_abs_determinant()  # type: ignore[no-any-return]
+        return cast(found, self.dtype) + self._update.log_abs_determinant() + self._base.log_abs_determinant()  # type: ignore[no-any-return]

@@ -79,7 +79,7 @@ class LinearOperatorDiag(LinearOperator):
         return reduce.reduce_prod(self._diag, axis=[-1])
 
     def _log_abs_determinant(self) -> Tensor:
-        return reduce.reduce_sum(log(absolute(self._diag)), axis=[-1])
+        return cast(reduce.reduce_sum(log(absolute(self._diag)), axis=[-1]), self.dtype)
 
     def _adjoint(self) -> LinearOperator:
         return LinearOperatorDiag(
@@ -340,7 +340,7 @@ class LinearOperatorZeros(_OfSize):
     _determinant = _trace
 
     def _log_abs_determinant(self) -> Tensor:
-        return log(array_fill.zeros(self._batch(), dtype=self.dtype.real_dtype))
+        return cast(log(array_fill.zeros(self._batch(), dtype=self.dtype.real_dtype)), self.dtype)
 
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         return self._broadcast(x)

@@ -281,14 +281,13 @@ class LinearOperator(Module):
 
     def _determinant(self) -> Tensor:
         if self.is_positive_definite and self.is_self_adjoint:
-            return cast(exp(self._log_abs_determinant()), self.dtype)
+            return exp(self._log_abs_determinant())
         return linalg.matrix_determinant(self._to_dense())
 
     def _log_abs_determinant(self) -> Tensor:
         if self.is_positive_definite and self.is_self_adjoint:
             factor = diagonal.matrix_diag_part(linalg.cholesky(self._to_dense()))
-            twice: Tensor = 2.0 * reduce.reduce_sum(log(absolute(factor)), axis=[-1])
-            return twice
+            return cast(2.0 * reduce.reduce_sum(log(absolute(factor)), axis=[-1]), self.dtype)
         return linalg.slogdet(self._to_dense()).log_abs_determinant  # type: ignore[no-any-return]
 
     def _adjoint(self) -> LinearOperator:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
+from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -140,9 +141,10 @@ symbolic_gradient = define_op(
 
 
 @symbolic_gradient.shape
-def _(input: Sequence[InputShape], *, Tout: list[Any]) -> list[TensorShape]:
-    """Gradients have the shapes of the function's inputs, which come first."""
-    return [TensorShape(shape) for shape in input[: len(Tout)]]
+def _(input: Sequence[InputShape], *, Tin: list[DType], Tout: list[DType]) -> list[TensorShape]:
+    """Gradients have the shapes of the function's inputs, which come first; a variable's, not that of its handle."""
+    kinds = zip(input, Tin, Tout, strict=False)  # behind the inputs are the gradients of the results
+    return [TensorShape(None if given is dtypes.resource is not made else shape) for shape, given, made in kinds]
 
 
 to_bool = define_op("ToBool(input: T) -> (output: bool) {T: type}")

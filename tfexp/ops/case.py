@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
 from tfexp.ops.cast import cast
@@ -29,8 +30,9 @@ def case(
 ) -> Any:
     """The result of the first function whose predicate is true, else of `default`.
 
-    `pred_fn_pairs`: a list of (scalar bool tensor, callable), or a dict of them. `exclusive` checks at run time that at most
-    one predicate holds; without `default`, at least one must. Raises TypeError for anything else.
+    `pred_fn_pairs`: a list of (scalar bool tensor, callable), an OrderedDict, or a dict, whose order is that of the
+    predicates' names. `exclusive` checks at run time that at most one predicate holds; without `default`, at least one
+    must. Raises TypeError for anything else, ValueError for a dict that runs eagerly and is not `exclusive`.
     """
     return case_by(functools.partial(cond, strict=strict), pred_fn_pairs, default, exclusive, name)
 
@@ -48,14 +50,13 @@ def case_by(
 
     `allow_python_preds`: predicates may be Python's bools, too.
     """
-    pairs = _checked_pairs(pred_fn_pairs, (Tensor, bool) if allow_python_preds else Tensor)
+    pairs = _checked_pairs(pred_fn_pairs, (Tensor, bool) if allow_python_preds else Tensor, exclusive)
     choose = functools.partial(cond_fn, name="cond", **cond_kwargs)
     with name_scope(name, "case", [pred for pred, _ in pairs]):
         if default is None:
             default, pairs = _last_as_default(pairs)
         if not pairs:
             return default()
-        # A dict has an order of its own only in so far as its predicates have names.
         dependencies = [_assert_at_most_one([pred for pred, _ in pairs])] if exclusive else []
         function = default
         for pred, branch in reversed(pairs):
@@ -70,9 +71,11 @@ def _nested(
     return lambda: choose(pred, true_fn=branch, false_fn=otherwise)
 
 
-def _checked_pairs(pred_fn_pairs: Any, kinds: Any) -> list[Pair]:
-    if isinstance(pred_fn_pairs, dict):
-        pairs = sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
+def _checked_pairs(pred_fn_pairs: Any, kinds: Any, exclusive: bool) -> list[Pair]:
+    if isinstance(pred_fn_pairs, OrderedDict):
+        pairs = list(pred_fn_pairs.items())
+    elif isinstance(pred_fn_pairs, dict):
+        pairs = _in_an_order(pred_fn_pairs, exclusive)
     elif isinstance(pred_fn_pairs, (list, tuple)):
         pairs = list(pred_fn_pairs)
     else:
@@ -86,6 +89,18 @@ def _checked_pairs(pred_fn_pairs: Any, kinds: Any) -> list[Pair]:
         if not callable(function):
             raise TypeError(f"fn for pred {_text(pred)} must be callable.")
     return pairs
+
+
+def _in_an_order(pred_fn_pairs: dict[Any, Any], exclusive: bool) -> list[Pair]:
+    """The pairs of a dict, which for TensorFlow has only the order of its predicates' names; eagerly they have none."""
+    if not executing_eagerly():
+        return sorted(pred_fn_pairs.items(), key=lambda item: item[0].name)
+    if not exclusive:
+        raise ValueError(
+            "Unordered dictionaries are not supported for the `pred_fn_pairs` argument when `exclusive=False` and eager "
+            "mode is enabled. Use a list of pairs or an OrderedDict."
+        )
+    return list(pred_fn_pairs.items())
 
 
 def _text(pred: Any) -> str:

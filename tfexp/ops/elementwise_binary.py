@@ -182,7 +182,9 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
         return tensors[0]
     if len(tensors) == 1:
         return array_identity.identity(tensors[0], name=name)
-    return add_n_op(tensors, name=name)
+    total: Tensor = add_n_op(tensors, name=name)
+    total.set_shape(merged)
+    return total
 
 
 # --- differences --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import FailedPreconditionError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -85,9 +85,7 @@ def _check_channels(images: Array) -> None:
     if images.ndim < 1:
         raise ValueError(f"input must be at least 1D{dims_text(images.shape)}")
     if images.shape[-1] != 3:
-        raise FailedPreconditionError(
-            None, None, f"input must have 3 channels but input only has {images.shape[-1]} channels."
-        )
+        raise InvalidArgumentError(None, None, f"input must have 3 channels but instead has {images.shape[-1]} channels.")
 
 
 def _wide(images: Array) -> Array:

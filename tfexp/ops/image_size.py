@@ -201,25 +201,31 @@ def _resized(op: Any, images: Any, size: Any, align: bool, name: str | None, hal
     return result
 
 
-_METHODS = {
+_METHODS: dict[int | str, Callable[..., Tensor]] = {
     ResizeMethod.BILINEAR: resize_bilinear,
     ResizeMethod.NEAREST_NEIGHBOR: resize_nearest_neighbor,
     ResizeMethod.BICUBIC: resize_bicubic,
     ResizeMethod.AREA: resize_area,
+    # TensorFlow 2's names for them.
+    "bilinear": resize_bilinear,
+    "nearest": resize_nearest_neighbor,
+    "bicubic": resize_bicubic,
+    "area": resize_area,
 }
 
 
 def resize_images(
     images: Any,
     size: Any,
-    method: int = ResizeMethod.BILINEAR,
+    method: int | str = ResizeMethod.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
 ) -> Tensor:
     """An image or a batch resized to `size` (height, width); unchanged where it has that size.
 
-    preserve_aspect_ratio: as large as fits into `size`. Source: `tf.image.resize_images`.
+    `method`: of `tf.image.ResizeMethod`, or the name of one in `tf.compat.v2`. preserve_aspect_ratio: as large as fits
+    into `size`. ValueError for another method. Source: `tf.image.resize_images`.
     """
 
     def resize(images: Tensor, size: Tensor) -> Tensor:
@@ -272,7 +278,7 @@ def _fitting(images: Tensor, size: Tensor) -> Tensor:
 
 
 def resize_image_with_pad(
-    image: Any, target_height: Any, target_width: Any, method: int = ResizeMethod.BILINEAR, align_corners: bool = False
+    image: Any, target_height: Any, target_width: Any, method: int | str = ResizeMethod.BILINEAR, align_corners: bool = False
 ) -> Tensor:
     """The image as large as fits into that size, in the middle of zeros. Source: `tf.image.resize_image_with_pad`."""
 

@@ -14,7 +14,6 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
 from tfexp.ops.array_mask import where_v2
-from tfexp.ops.cast import cast
 from tfexp.ops.comparison import greater_equal
 from tfexp.ops.elementwise_binary import mul, sub
 from tfexp.ops.elementwise_division import real_div
@@ -76,7 +75,7 @@ def dropout(
             scale = 1 / (1 - rate)
             scaled = mul(x, convert_to_tensor(scale, dtype=x.dtype))
         else:
-            rate = cast(convert_to_tensor(rate), x.dtype)
+            rate = convert_to_tensor(rate, dtype=x.dtype)
             rate.get_shape().assert_has_rank(0)
             if static_value(rate) == 0:
                 return x

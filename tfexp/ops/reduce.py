@@ -91,16 +91,12 @@ def reduced_static_shape(x: InputShape, axes: InputShape, *, keep_dims: bool) ->
 
 
 def normalized_axes(axes: np.ndarray, rank: int) -> tuple[int, ...]:
-    """Axes as non-negative ints; InvalidArgumentError when one is out of range or named twice."""
-    found: list[int] = []
+    """Axes as non-negative ints, each once; InvalidArgumentError when one is out of range."""
+    found: dict[int, None] = {}
     for axis in np.ravel(axes).tolist():
         if not -rank <= axis < rank:
             raise InvalidArgumentError(None, None, f"Invalid reduction dimension ({axis} for input with {rank} dimension(s)")
-        if axis % rank in found:
-            raise InvalidArgumentError(
-                None, None, f"Invalid reduction arguments: Axes contains duplicate dimension: {axis % rank}"
-            )
-        found.append(axis % rank)
+        found[axis % rank] = None
     return tuple(found)
 
 

@@ -35,7 +35,7 @@ def frame(
     frame_step: Any,
     pad_end: bool = False,
     pad_value: Any = 0,
-    axis: int = -1,
+    axis: Any = -1,
     name: str | None = None,
 ) -> Tensor:
     """[..., frames, frame_length, ...]: stretches of the signal along `axis`, each `frame_step` behind the one before.
@@ -50,8 +50,9 @@ def frame(
         signal.shape.with_rank_at_least(1)
         frame_length.shape.assert_has_rank(0)
         frame_step.shape.assert_has_rank(0)
+        axis = _known(axis)
         ndims = signal.shape.ndims
-        if ndims is None:
+        if ndims is None or isinstance(axis, Tensor):
             # Of the signal as rows along its axis, whose other dimensions are known once it runs.
             rows, outer, inner = _along(signal, axis)
             found = frame(rows, frame_length, frame_step, pad_end, pad_value, axis=1)
@@ -77,10 +78,21 @@ def frame(
         return squeeze(gather(expand_dims(signal, 0), places, axis=1), [0])
 
 
-def _along(signal: Tensor, axis: int) -> tuple[Tensor, Any, Any]:
+def _known(axis: Any) -> Any:
+    """An axis as a number, where it is one or a tensor whose value is known."""
+    if not isinstance(axis, Tensor):
+        return axis
+    axis.shape.assert_has_rank(0)
+    value = static_value(axis)
+    return axis if value is None else int(value)
+
+
+def _along(signal: Tensor, axis: Any) -> tuple[Tensor, Any, Any]:
     """(the signal as [outer, length, inner], the dimensions before the axis, those behind it), its rank known only then."""
     dims: Any = shape(signal)
-    place = axis if axis >= 0 else rank(signal) + axis
+    place = rank(signal) + axis if isinstance(axis, int) and axis < 0 else axis
+    if isinstance(axis, Tensor):
+        place = axis % rank(signal)
     outer, inner = dims[:place], dims[place + 1 :]
     return reshape(signal, [reduce_prod(outer), dims[place], reduce_prod(inner)]), outer, inner
 

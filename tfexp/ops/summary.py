@@ -32,6 +32,12 @@ def _serialized(summary: Any) -> np.ndarray:
     return np.array(summary.SerializeToString(), dtype=object)
 
 
+def _scalar_tag(tag: Any) -> str:
+    if np.ndim(tag):
+        raise InvalidArgumentError(None, None, f"tags must be scalar, and have shape {list(np.shape(tag))}")
+    return _text(tag)
+
+
 def _text(value: Any) -> str:
     data: bytes = value.item() if isinstance(value, np.ndarray) else value
     return data.decode()
@@ -76,7 +82,7 @@ def _(ctx: Any, tag: Any, values: Any) -> np.ndarray:
     if np.isinf(data).any():
         raise InvalidArgumentError(None, None, f"Infinity in Histogram for: {ctx.node_name}")
     summary = summary_pb2.Summary()
-    summary.value.add(tag=_text(tag)).histo.CopyFrom(histogram_proto(data))
+    summary.value.add(tag=_scalar_tag(tag)).histo.CopyFrom(histogram_proto(data))
     return _serialized(summary)
 
 
@@ -150,7 +156,7 @@ def _parsed(serialized: bytes) -> Any:
 @tensor_summary_v2.kernel("CPU")
 def _(ctx: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any, *, T: dtypes.DType) -> np.ndarray:
     summary = summary_pb2.Summary()
-    value = summary.value.add(tag=_text(tag))
+    value = summary.value.add(tag=_scalar_tag(tag))
     value.tensor.CopyFrom(make_tensor_proto(np.asarray(tensor), dtype=T))
     value.metadata.ParseFromString(np.asarray(serialized_summary_metadata, dtype=object).item())
     return _serialized(summary)

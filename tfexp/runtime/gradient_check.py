@@ -23,10 +23,11 @@ def compute_gradient(
     init_targets: Any = None,
     extra_feed_dict: dict[Any, Any] | None = None,
 ) -> Any:
-    """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements], in the default session.
+    """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements] and x's type, in the default session.
 
     For lists of `x`, a list of such pairs. `delta` is the step of the central differences. Complex values
-    count as two elements, real and imaginary part.
+    count as two elements, real and imaginary part. AssertionError for an x that `y` does not depend on, and for one whose
+    values are neither real nor complex.
     """
     session = get_default_session()
     if session is None:
@@ -54,12 +55,16 @@ def _start(shape: Any, value: Any, x: Tensor) -> np.ndarray:
 def _jacobians(
     session: Any, x: Tensor, start: np.ndarray, y: Tensor, y_shape: Any, delta: float, feeds: dict[Any, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
+    if not (x.dtype.is_floating or x.dtype.is_complex):
+        raise AssertionError(f"Don't support type {x.dtype.name} for x")
     with session.graph.as_default():
         fed = constant(1, dtype=y.dtype.base_dtype, shape=y_shape)  # a feed takes its place, for each column another
         grad = gradients(y, x, grad_ys=fed)[0]
+    if grad is None:
+        raise AssertionError(f"There is no gradient: {y.name} does not depend on {x.name}, dx = None")
 
     def backprop(weights: np.ndarray) -> Any:
-        return None if grad is None else session.run(grad, {**feeds, fed: weights})
+        return session.run(grad, {**feeds, fed: weights})
 
     like = np.zeros(y_shape, y.dtype.base_dtype.as_numpy_dtype)
     theoretical = theoretical_jacobian(backprop, start, like)

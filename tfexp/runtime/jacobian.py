@@ -20,11 +20,12 @@ def reals(value: Any) -> np.ndarray:
 
 
 def theoretical_jacobian(backprop: Function, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """dy/dx of shape [reals of x, reals of y]; `backprop` turns a gradient of `y` into one of `x`, None for zeros.
+    """dy/dx of shape [reals of x, reals of y] and x's type; `backprop` turns a gradient of `y` into one of `x`.
 
+    It may give None for zeros.
     ValueError when nothing, or something of another shape than `x`, comes out where `y` is empty.
     """
-    jacobian = np.zeros([reals(x).size, reals(y).size])
+    jacobian = np.zeros([reals(x).size, reals(y).size], reals(x).dtype)
     for column in range(jacobian.shape[1]):
         one = np.zeros(y.shape, y.dtype)
         reals(one)[column] = 1
@@ -56,8 +57,8 @@ def _check_empty(grad: Any, x: np.ndarray) -> None:
 
 
 def numeric_jacobian(function: Function, x: np.ndarray, y: np.ndarray, delta: float) -> np.ndarray:
-    """dy/dx of shape [reals of x, reals of y], from central differences of `function`."""
-    jacobian = np.zeros([reals(x).size, reals(y).size])
+    """dy/dx of shape [reals of x, reals of y] and x's type, from central differences of `function`."""
+    jacobian = np.zeros([reals(x).size, reals(y).size], reals(x).dtype)
     for row in range(jacobian.shape[0]):
         sides = []
         for step in (delta, -delta):

@@ -21,7 +21,6 @@ __all__ = [
     "ResizeMethodV1",
     "resize_image_with_pad_v1",
     "resize_image_with_pad_v2",
-    "resize_images",
     "resize_images_v2",
 ]
 
@@ -39,12 +38,6 @@ class ResizeMethod:
     MITCHELLCUBIC = "mitchellcubic"
 
 
-_IN_VERSION_1 = {
-    ResizeMethod.BILINEAR: ResizeMethodV1.BILINEAR,
-    ResizeMethod.NEAREST_NEIGHBOR: ResizeMethodV1.NEAREST_NEIGHBOR,
-    ResizeMethod.BICUBIC: ResizeMethodV1.BICUBIC,
-    ResizeMethod.AREA: ResizeMethodV1.AREA,
-}
 _AT_CENTRES: dict[str, Callable[..., Tensor]] = {
     ResizeMethod.BILINEAR: functools.partial(image_size.resize_bilinear, half_pixel_centers=True),
     ResizeMethod.NEAREST_NEIGHBOR: functools.partial(image_size.resize_nearest_neighbor, half_pixel_centers=True),
@@ -54,19 +47,6 @@ _AT_CENTRES: dict[str, Callable[..., Tensor]] = {
 # Methods that sum over a kernel; the first two only where what is made smaller is smoothed.
 _KERNELS = {ResizeMethod.BILINEAR: "triangle", ResizeMethod.BICUBIC: "keyscubic"}
 _ALWAYS_KERNELS = (ResizeMethod.LANCZOS3, ResizeMethod.LANCZOS5, ResizeMethod.GAUSSIAN, ResizeMethod.MITCHELLCUBIC)
-
-
-def resize_images(
-    images: Any,
-    size: Any,
-    method: Any = ResizeMethodV1.BILINEAR,
-    align_corners: bool = False,
-    preserve_aspect_ratio: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """`tf.image.resize_images`; the method may also be one of `ResizeMethod`."""
-    method = _IN_VERSION_1.get(method, method)
-    return image_size.resize_images(images, size, method, align_corners, preserve_aspect_ratio, name)
 
 
 def _resizer(method: Any, antialias: bool) -> Callable[[Tensor, Tensor], Tensor]:

@@ -12,13 +12,15 @@ from tfexp.core.dtypes import int32
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import reshape, shape
+from tfexp.ops.array import rank, reshape, shape
 from tfexp.ops.array_fill import range
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_order import transpose
+from tfexp.ops.check_compare import assert_equal
 from tfexp.ops.functional import map_fn
 from tfexp.ops.reduce import reduce_mean, reduce_sum
 from tfexp.ops.vectorized_map import vectorized_map
@@ -144,18 +146,19 @@ def _shaped(rows: Tensor, sizes: Tensor, output: Tensor, source: Any) -> Tensor:
 def batch_jacobian(output: Any, inp: Any, use_pfor: bool = True, parallel_iterations: int | None = None) -> Tensor | None:
     """d output[b] / d inp[b]: [batch, *output.shape[1:], *inp.shape[1:]]; None if unconnected.
 
-    ValueError where the first dimensions differ.
+    ValueError where the first dimensions differ, InvalidArgumentError where only the run knows them.
     """
     output, inp = convert_to_tensor(output), convert_to_tensor(inp)
     if not output.shape[:1].is_compatible_with(inp.shape[:1]):
         raise ValueError(f"Need first dimension of output shape ({output.shape}) and inp shape ({inp.shape}) to match.")
     if gradients(output, inp)[0] is None:
         return None
-    sizes = shape(output)
-    flat = reshape(output, concat([sizes[:1], [-1]], 0))
+    known = output.shape[:1].is_fully_defined() and inp.shape[:1].is_fully_defined()
+    with control_dependencies([] if known else [assert_equal(shape(output)[0], shape(inp)[0])]):  # type: ignore[index]
+        sizes = identity(shape(output))
+    flat = reshape(output, concat([sizes[:1], [-1]], 0))  # type: ignore[index]
     (columns,) = _rows(flat, 1, [inp], parallel_iterations)
-    columns.set_shape(inp.shape.rank and [None, *inp.shape.as_list()])
-    batches = transpose(columns, [1, 0, *builtins.range(2, columns.shape.rank)])
+    batches = transpose(columns, concat([[1, 0], range(2, rank(columns))], 0))
     result: Tensor = reshape(batches, concat([sizes, shape(inp)[1:]], 0))
     result.set_shape(output.shape.concatenate(inp.shape[1:]))
     return result
