@@ -92,6 +92,12 @@ COMPILED: list[tuple[int, dict[str, Any], type[Exception], str]] = [
         ValueError,
         "When passing a list as `target_tensors`, it should have one entry per model output.",
     ),
+    (
+        1,
+        {"target_tensors": {"q": 1}},
+        ValueError,
+        "Unknown entry in `target_tensors` dictionary: \"{'q'}\". Only expected the following keys: ['dense",
+    ),
     (1, {"odd": 1}, TypeError, "Invalid keyword argument(s) in `compile`: {'odd'}"),
     (1, {"run_eagerly": True}, ValueError, "You can only set `run_eagerly=True` if eager execution is enabled."),
 ]
