@@ -61,11 +61,30 @@ class Measured(tf.keras.Model):
         return outputs
 
 
-def test_metrics_in_attributes_are_reported_once_and_first():
+class MeasuringLayer(L.Layer):
+    def __init__(self):
+        super().__init__()
+        self.mean, self.unused = tf.keras.metrics.Mean(name="of_mean"), tf.keras.metrics.Mean(name="unused")
+
+    def call(self, inputs):
+        self.add_metric(tf.reduce_max(inputs), name="largest", aggregation="mean")
+        self.add_metric(self.mean(inputs))
+        return inputs
+
+
+def test_metrics_in_attributes_of_layers_are_reported_where_they_are_added():
+    model = tf.keras.Sequential([MeasuringLayer(), L.Dense(2)])
+    assert model.layers[0].metrics == []
+    model.compile("sgd", "mse")
+    assert len(model.train_on_batch(np.ones((1, 3)), np.ones((1, 2)))) == 3
+    assert model.metrics_names == ["loss", "largest", "of_mean"]
+
+
+def test_metrics_in_attributes_of_models_are_reported_once_and_first():
     model = Measured()
     model.compile("sgd", "mse", metrics=["mae"])
     model.train_on_batch(np.ones((1, 3)), np.ones((1, 2)))
-    assert model.metrics_names == ["loss", "mean_absolute_error", "of_mean", "of_sum", "largest"]
+    assert model.metrics_names == ["loss", "mean_absolute_error", "of_mean", "largest", "of_sum"]
     assert model._layers == model.layers == [model.dense]
 
 

@@ -1,7 +1,7 @@
 """Every Keras loss on one batch, for TensorFlow and for tfexp alike: `tf` is either.
 
-`python -m tests.keras.losses.loss_cases`, from the repository's root with a Python that has TensorFlow 2.15 (used through
-`compat.v1`), records what TensorFlow's give.
+`python -m tests.keras.losses.loss_cases`, from the repository's root with a Python that has TensorFlow 1.15, records what
+TensorFlow's give.
 """
 
 from __future__ import annotations

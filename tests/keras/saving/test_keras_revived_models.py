@@ -50,7 +50,7 @@ def trained(model: Any) -> Any:
 
 
 def as_1_15_writes_it(folder: Path) -> None:
-    """Calls of functions in functions say which rule of that process is their gradient."""
+    """Calls of functions in functions say which rule of that process is their gradient; layers have lists of losses, too."""
     file, saved, calls = folder / "saved_model.pb", SavedModel(), 0
     saved.ParseFromString(file.read_bytes())
     for function in saved.meta_graphs[0].graph_def.library.function:
@@ -58,6 +58,10 @@ def as_1_15_writes_it(folder: Path) -> None:
             if node.op in ("PartitionedCall", "StatefulPartitionedCall"):
                 node.attr["_gradient_op_type"].s, calls = b"PartitionedCall-7", calls + 1
     assert calls
+    for node in saved.meta_graphs[0].object_graph_def.nodes:
+        if node.user_object.identifier == "_tf_keras_layer":
+            (kept,) = (child.node_id for child in node.children if child.local_name == "keras_api")
+            node.children.add(node_id=kept, local_name="_callable_losses")
     file.write_bytes(saved.SerializeToString())
 
 
@@ -139,3 +143,29 @@ def test_a_sequential_of_unknown_layers_is_a_sequential(tmp_path: Path) -> None:
         assert isinstance(loaded, keras.Sequential) and len(loaded.layers) == 2 and loaded.input_spec is None
         assert loaded.get_layer(index=1).name == "last"
         np.testing.assert_allclose(loaded.predict(ROWS), model.predict(ROWS), rtol=1e-6)
+
+
+def test_revived_layers_check_inputs_and_regularize_outputs(tmp_path: Path) -> None:
+    class Own(keras.regularizers.L1L2):  # type: ignore[misc,name-defined]
+        """Nobody knows it when the model comes back."""
+
+    with eager_mode():
+        tf.set_random_seed(0)  # the sum of outputs might be nearly nothing
+        model = keras.Sequential([Scaled(input_shape=(3,)), keras.layers.Dense(2, activity_regularizer="l1")])
+        model.add(keras.layers.Dense(2, activity_regularizer=lambda x: 3.0 * tf.reduce_sum(x)))
+        model.add(keras.layers.Dense(2, activity_regularizer=Own(0.5)))
+        model.save(tmp_path / "model", save_format="tf")
+        again = keras.models.load_model(tmp_path / "model")
+        assert again.layers[1].input_spec.get_config() == model.layers[1].input_spec.get_config()
+        assert again.layers[1].activity_regularizer.get_config() == model.layers[1].activity_regularizer.get_config()
+        with pytest.raises(ValueError, match="expected min_ndim=2"):
+            again.layers[1](tf.ones((3,)))
+        found: list[Any] = []
+        for one in (model, again):
+            hidden = tf.constant(ROWS, tf.float32)
+            for layer in one.layers:
+                hidden = layer(hidden)
+            found.append([[loss.numpy() for loss in layer.losses] for layer in one.layers])
+            assert one(hidden[:, :1] * tf.ones((1, 3))).shape == (5, 2) and len(one.losses) == 3
+        assert [len(losses) for losses in found[0]] == [0, 1, 1, 1]
+        np.testing.assert_allclose(found[1][1:], found[0][1:], rtol=1e-5, atol=1e-6)

@@ -92,6 +92,12 @@ COMPILED: list[tuple[int, dict[str, Any], type[Exception], str]] = [
         ValueError,
         "When passing a list as `target_tensors`, it should have one entry per model output.",
     ),
+    (
+        1,
+        {"target_tensors": {"q": 1}},
+        ValueError,
+        "Unknown entry in `target_tensors` dictionary: \"{'q'}\". Only expected the following keys: ['dense",
+    ),
     (1, {"odd": 1}, TypeError, "Invalid keyword argument(s) in `compile`: {'odd'}"),
     (1, {"run_eagerly": True}, ValueError, "You can only set `run_eagerly=True` if eager execution is enabled."),
 ]
@@ -319,3 +325,21 @@ def test_training_ends_with_the_data(one: Any, caplog: pytest.LogCaptureFixture)
     assert "Your dataset ran out of data; interrupting training." in caplog.text
     assert "`steps_per_epoch * epochs` batches (in this case, 15 batches)" in caplog.text
     assert "Your iterator ran out of data" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda data: data.map(lambda x, y: (x, y)).batch(2).repeat(2), True),
+        (lambda data: tf.data.Dataset.zip((data, data)).map(lambda one, other: one).batch(2), True),
+        (lambda data: data.shuffle(3).batch(2).prefetch(1), False),
+        (lambda data: data.flat_map(lambda x, y: tf.data.Dataset.from_tensors((x, y))).batch(2), False),  # who knows
+    ],
+)
+def test_a_dataset_in_order_is_said(one: Any, caplog: pytest.LogCaptureFixture, change: Any, said: bool) -> None:
+    data = change(tf.data.Dataset.from_tensor_slices((X, Y)))
+    with caplog.at_level(logging.WARNING, "tensorflow"):
+        one.fit(data, steps_per_epoch=1, verbose=0, shuffle=False)
+        assert "Expected a shuffled dataset" not in caplog.text
+        one.fit(data, steps_per_epoch=1, verbose=0)
+    assert ("Expected a shuffled dataset but input dataset `x` is not shuffled." in caplog.text) is said

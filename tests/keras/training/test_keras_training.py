@@ -301,8 +301,12 @@ def test_who_runs_eagerly() -> None:
             model.compile("sgd", "mse", target_tensors=[tf.constant([[1.0]])], run_eagerly=True)
         model = tf.keras.Sequential([L.Dense(1, input_dim=2)])
         assert model.run_eagerly is False
-        with pytest.raises(ValueError, match="no loss to optimize"):
+        with pytest.raises(ValueError, match="cannot be compiled because it has no loss to optimize"):
             model.compile("sgd")
+        model.compile("sgd", run_eagerly=True)  # its calls may leave losses
+        assert model.predict(np.ones((3, 2))).shape == (3, 1)
+        with pytest.raises(ValueError, match="cannot be run because it has no loss to optimize"):
+            model.train_on_batch(np.ones((3, 2)))
 
 
 def test_what_is_held_out_weighs_as_its_classes() -> None:

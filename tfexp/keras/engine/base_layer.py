@@ -74,8 +74,7 @@ class Layer(LayerViews):
         self._dynamic = dynamic
         self._activity_regularizer = regularizers.get(kwargs.get("activity_regularizer"))
         self._losses, self._updates = [], []
-        vars(self).setdefault("_metrics", [])  # a subclass may have set attributes before
-        self._metrics_tensors = {}
+        self._metrics, self._metrics_tensors = [], {}
         self._inbound_nodes: list[Node] = []
         self._outbound_nodes: list[Node] = []
         batch_shape = _batch_shape(kwargs)

@@ -157,14 +157,8 @@ class Gathered(Weights):
 
     @property
     def added_metrics(self) -> list[Any]:
-        """Those of attributes and of `add_metric`, here and inside: not what a model inside was compiled with."""
+        """Those of `add_metric`, and of networks' attributes, here and inside: not what a model inside was compiled with."""
         return self._metrics + [metric for layer in self._inner_layers for metric in layer.added_metrics]
-
-    def _keep_metric(self, metric: Any) -> None:
-        """Count a metric as the layer's."""
-        kept = vars(self).setdefault("_metrics", [])
-        if not any(metric is other for other in kept):
-            kept.append(metric)
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
         """Report a tensor in training: its mean over batches (`aggregation="mean"`), or as a metric object gave it.

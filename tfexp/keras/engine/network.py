@@ -61,6 +61,13 @@ class Network(Layer):
                 "Always start with this line."
             )
         super().__setattr__(name, value)
+        if isinstance(value, Layer) and hasattr(value, "update_state") and self._setattr_tracking:
+            self._keep_metric(value)
+
+    def _keep_metric(self, metric: Any) -> None:
+        """Report a metric that is an attribute, in that order; other layers report what their calls add."""
+        if not any(metric is other for other in self._metrics):
+            self._metrics.append(metric)
 
     def _begin(self, name: str | None, **kwargs: Any) -> None:
         """As every layer begins, under a name of its own or of its class."""

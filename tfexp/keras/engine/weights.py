@@ -95,11 +95,6 @@ class Weights(Module):
         for part in _parts(value):
             if isinstance(part, Variable):
                 self._keep_weight(part, bool(getattr(part, "trainable", True)))
-            elif hasattr(part, "update_state"):
-                self._keep_metric(part)
-
-    def _keep_metric(self, metric: Any) -> None:
-        raise NotImplementedError
 
     def _keep_weight(self, variable: Any, trainable: bool, name: str | None = None) -> None:
         """Count a variable as the layer's; `name`: what `add_weight` was told to call it."""

@@ -84,11 +84,11 @@ def categorical_hinge(y_true: Any, y_pred: Any) -> Tensor:
 
 
 def huber_loss(y_true: Any, y_pred: Any, delta: float = 1.0) -> Tensor:
-    """Half of the squared error where that is at most `delta`, from there on a straight line (Huber 1964)."""
+    """Of each element half the squared error where that is at most `delta`, then a straight line (Huber 1964)."""
     y_pred, y_true = (cast(y, backend.floatx()) for y in (y_pred, y_true))
     size: Any = abs_(y_pred - y_true)  # type: ignore[operator]
     near: Any = minimum(size, cast(delta, backend.floatx()))
-    return reduce_mean(0.5 * near * near + delta * (size - near), axis=-1)
+    return 0.5 * near * near + delta * (size - near)  # type: ignore[no-any-return]
 
 
 def logcosh(y_true: Any, y_pred: Any) -> Tensor:
@@ -140,8 +140,8 @@ def poisson(y_true: Any, y_pred: Any) -> Tensor:
 
 
 def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
-    """Minus the cosine of the angle between the two: the smaller, the more alike."""
+    """The cosine of the angle between the two: the larger, the more alike, though it is a loss. So it is in TF 1.15."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     if not y_true.dtype.is_floating or not y_pred.dtype.is_floating:
         y_true, y_pred = cast(y_true, dtypes.float32), cast(y_pred, dtypes.float32)
-    return -reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)  # type: ignore[operator]
+    return reduce_sum(l2_normalize(y_true, axis=axis) * l2_normalize(y_pred, axis=axis), axis=axis)  # type: ignore[operator]

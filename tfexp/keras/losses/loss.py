@@ -9,7 +9,7 @@ from tfexp.graph.replica_modes import distributing
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend
-from tfexp.keras.losses.weighted import Reduction, compute_weighted_loss, of_one_rank
+from tfexp.keras.losses.weighted import Reduction, compute_weighted_loss
 from tfexp.ops.variable_base import Variable
 
 
@@ -63,8 +63,6 @@ class LossFunctionWrapper(Loss):
         self._fn_kwargs = kwargs
 
     def call(self, y_true: Any, y_pred: Any) -> Any:
-        if isinstance(y_true, (Tensor, Variable)) and isinstance(y_pred, (Tensor, Variable)):
-            y_true, y_pred = of_one_rank(y_true, y_pred)
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def get_config(self) -> dict[str, Any]:

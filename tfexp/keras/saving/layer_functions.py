@@ -2,6 +2,7 @@
 
     keras_api
       call_and_return_conditional_losses  of the inputs, and of `training` where the layer takes it: (outputs, losses)
+      activity_regularizer_fn             of the outputs: the loss that the others leave out, of a layer that has such
       layer_regularization_losses         a list of functions without arguments
       layer_metrics                       those by `add_metric`, by name: the functions use their variables
       layers                              those inside
@@ -20,6 +21,7 @@ from tfexp.functions.function import PolymorphicFunction, function
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.type_spec import TensorSpec
+from tfexp.keras import backend
 from tfexp.keras.engine.base_layer import Layer, drawn_aside
 from tfexp.keras.engine.input_layer import InputLayer
 from tfexp.keras.engine.network import Network
@@ -47,8 +49,13 @@ class _KerasAPI(Trackable):
         self.layers = list(layer.layers if isinstance(layer, Network) else layer._inner_layers)
         self.layer_metrics = {metric.name: metric for metric in layer._metrics}
         self.layer_regularization_losses = _Functions([_traced(loss) for loss in layer.losses_of_weights()])
+        regularizer = layer._activity_regularizer
+        if regularizer is not None:
+            outputs = TensorSpec(None, layer.dtype or backend.floatx())
+            self.activity_regularizer_fn = _traced(regularizer, outputs)
         if specs is not None:
-            self.call_and_return_conditional_losses = _call(layer, specs, arguments)
+            with _unregularized(layer):
+                self.call_and_return_conditional_losses = _call(layer, specs, arguments)
 
 
 @contextlib.contextmanager
@@ -100,9 +107,20 @@ def _called_with(layer: Any) -> tuple[Any, dict[str, Any]]:
     return nest.map_structure(lambda one: TensorSpec(one.shape, one.dtype), node.input_tensors), node.arguments
 
 
-def _traced(python_function: Any) -> PolymorphicFunction:
+@contextlib.contextmanager
+def _unregularized(layer: Layer) -> Iterator[None]:
+    """In the block calls leave out what the layer's own regularizer says of outputs: whoever makes it again adds that."""
+    regularizer = layer._activity_regularizer
+    layer._activity_regularizer = None
+    try:
+        yield
+    finally:
+        layer._activity_regularizer = regularizer
+
+
+def _traced(python_function: Any, *specs: TensorSpec) -> PolymorphicFunction:
     traced = function(python_function, autograph=False)
-    traced.get_concrete_function()
+    traced.get_concrete_function(*specs)
     return traced
 
 

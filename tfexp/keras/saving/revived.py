@@ -5,15 +5,18 @@ They have the names, attributes and variables of those that were saved. Source: 
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from tfexp.core import nest
 from tfexp.graph.control_flow import cond
-from tfexp.keras import backend
+from tfexp.keras import backend, regularizers
 from tfexp.keras.engine.base_layer import Layer
+from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.engine.model import Model
 from tfexp.keras.engine.sequential import Sequential
 from tfexp.keras.saving.tensorflow_metadata import metadata_by_object
+from tfexp.keras.serialization import UnknownObjectError
 from tfexp.keras.training.feeding import as_inputs_of
 from tfexp.ops.trackable import NoDependency
 from tfexp.train.object_models.loading import Restored, load_objects
@@ -32,6 +35,7 @@ _BESIDE = {
     "call_and_return_conditional_losses",
     "call_and_return_all_conditional_losses",
     "_default_save_signature",
+    "_callable_losses",
 }
 
 
@@ -43,9 +47,12 @@ class RevivedLayer(Layer, Restored):
 
     def __init__(self, saved: dict[str, Any]):
         super().__init__(name=saved["name"], trainable=saved["trainable"], dtype=saved.get("dtype"))
+        self.input_spec = _spec_of(saved.get("input_spec"))
         self._begin_revived(saved)
 
     def _begin_revived(self, saved: dict[str, Any]) -> None:
+        with contextlib.suppress(UnknownObjectError):  # then there is its function
+            self._activity_regularizer = regularizers.get(saved.get("activity_regularizer"))
         vars(self)["_saved_config"] = saved.get("config")
         arguments = ["inputs", "training"] if saved["expects_training_arg"] else ["inputs"]
         vars(self)["_known_call_parameters"] = (arguments, False)
@@ -55,6 +62,8 @@ class RevivedLayer(Layer, Restored):
         for name, part in parts.items():
             if name == "keras_api":
                 self._restored = NoDependency(part)
+                if self._activity_regularizer is None:
+                    self._activity_regularizer = NoDependency(getattr(part, "activity_regularizer_fn", None))
                 for loss in getattr(part, "layer_regularization_losses", ()):
                     self.add_loss(lambda loss=loss: loss())
             elif name not in _BESIDE:
@@ -107,7 +116,14 @@ class RevivedSequential(RevivedModel, Sequential):  # type: ignore[misc]
 
     @property
     def layers(self) -> list[Any]:
-        return self._inner_layers
+        return list(getattr(self._restored, "layers", ()))  # attributes have what stands for the inputs, too
+
+
+def _spec_of(saved: Any) -> Any:
+    """What inputs must be: one specification or several."""
+    if isinstance(saved, (list, tuple)):
+        return [_spec_of(one) for one in saved]
+    return None if saved is None else InputSpec.from_config(saved["config"])
 
 
 _BASES = {

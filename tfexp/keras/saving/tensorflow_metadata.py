@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tfexp.core import nest
 from tfexp.formats.protos import schema
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.keras.engine.input_layer import InputLayer
@@ -19,6 +20,7 @@ from tfexp.keras.engine.network import Network
 from tfexp.keras.engine.shapes import map_shapes
 from tfexp.keras.optimizers import TFOptimizer
 from tfexp.keras.saving.training_config import as_json, training_config
+from tfexp.keras.serialization import serialize_keras_object
 from tfexp.train import saved_model_names as names
 
 _METADATA = "keras_metadata.pb"
@@ -47,6 +49,8 @@ def metadata_of(layer: Any) -> str:
         "expects_training_arg": layer._takes("training"),
         "dtype": layer.dtype,
         "batch_input_shape": getattr(layer, "_batch_input_shape", None),
+        "input_spec": nest.map_structure(serialize_keras_object, layer.input_spec),
+        "activity_regularizer": _regularizer_of(layer),
     }
     with contextlib.suppress(NotImplementedError):  # subclasses need not have one
         found["config"] = layer.get_config()
@@ -60,6 +64,12 @@ def metadata_of(layer: Any) -> str:
         if optimizer is not None and not isinstance(optimizer, TFOptimizer):
             found["training_config"] = training_config(layer)
     return json.dumps(found, default=as_json)
+
+
+def _regularizer_of(layer: Any) -> Any:
+    """Of the regularizer of a layer's outputs what it can be made of again; None for a function, which is saved as such."""
+    regularizer = layer.activity_regularizer
+    return serialize_keras_object(regularizer) if hasattr(regularizer, "get_config") else None
 
 
 def _shape_as_json(shape: Any) -> dict[str, Any]:

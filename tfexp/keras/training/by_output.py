@@ -109,7 +109,10 @@ def targets_by_output(targets: Any, names: Sequence[str]) -> list[Any]:
     if targets is None:
         return [None] * len(names)
     if isinstance(targets, Mapping):
-        check_names("target_tensors", targets, names)
+        if unknown := set(targets) - set(names):
+            raise ValueError(
+                f'Unknown entry in `target_tensors` dictionary: "{unknown}". Only expected the following keys: {list(names)}'
+            )
         return [targets.get(name) for name in names]
     if isinstance(targets, (list, tuple)):
         if targets and len(targets) != len(names):

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import log
+from tfexp.data.dataset import Dataset
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.training.arrays import is_composite_value, is_symbolic, known_shape
 from tfexp.keras.training.batches import Batches, Cut, Whole
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.composite_rows import rows_of
-from tfexp.keras.training.dataset_batches import Arranged, DatasetBatches, is_dataset
+from tfexp.keras.training.dataset_batches import Arranged, DatasetBatches, is_dataset, is_in_order
 from tfexp.keras.training.feeding import Feeding
 from tfexp.keras.training.generator_batches import GeneratorBatches, is_generator
 from tfexp.keras.training.steps import Weighted
@@ -46,6 +47,11 @@ class Data:
             _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size, validation_split=split or None)
             arrange = _arranging(compiled, class_weight)
             if is_dataset(x):
+                if shuffle and isinstance(x, Dataset) and not executing_eagerly() and is_in_order(x):
+                    log.warn(
+                        "Expected a shuffled dataset but input dataset `x` is not shuffled. Please invoke `shuffle()` on "
+                        "input dataset."
+                    )
                 return self._begun(DatasetBatches(x, steps, arrange)), None
             return self._begun(GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead)), None
         x, y = _as_arrays(x, y)

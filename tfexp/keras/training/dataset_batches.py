@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tfexp.core import nest
+from tfexp.core import dtypes, nest
 from tfexp.core.errors import OutOfRangeError
 from tfexp.data.dataset import Dataset
 from tfexp.data.eager_iterator import EagerIterator
 from tfexp.data.iterator import Iterator as GraphIterator
 from tfexp.data.iterator import make_initializable_iterator
 from tfexp.data.transformations import cardinality
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
 from tfexp.keras.training.arrays import as_value, is_composite_value
@@ -23,6 +25,26 @@ from tfexp.keras.training.steps import Weighted
 Arranged = Callable[[tuple[Any, ...]], tuple[list[Any], Weighted]]
 
 INFINITE = -1
+
+# Nodes, whatever their versions, that give elements in the order in which they come; of others nobody knows.
+_IN_ORDER = frozenset(
+    f"{kind}Dataset"
+    for kind in (
+        *("Tensor", "TensorSlice", "SparseTensorSlice", "Range", "FixedLengthRecord", "TextLine", "TFRecord"),
+        *("Batch", "PaddedBatch", "Window", "Cache", "Prefetch", "Repeat", "Skip", "Take", "Options"),
+        *("Map", "ParallelMap", "Filter", "Concatenate", "Zip"),
+    )
+)
+
+
+def is_in_order(dataset: Dataset) -> bool:
+    """Whether it is known of a dataset in a graph that nothing shuffles it."""
+    return _all_in_order(dataset._variant_tensor.op)
+
+
+def _all_in_order(op: Operation) -> bool:
+    sources = (one.op for one in op.inputs if one.dtype is dtypes.variant)
+    return re.sub(r"V\d$", "", op.type) in _IN_ORDER and all(_all_in_order(source) for source in sources)
 
 
 def is_dataset(data: Any) -> bool:

@@ -29,9 +29,11 @@ class EagerSteps:
         return lambda values: self._step(mode, weighted, values)
 
     def check(self, weighted: Weighted) -> None:
-        """ValueError where there is nothing to minimize."""
+        """ValueError where there is nothing to minimize. Of a model that is called in each step only these can tell."""
+        if self._model.run_eagerly:
+            return
         if all(output.loss is None for output in self.outputs) and not self._model.has_losses:
-            raise ValueError(NOTHING_TO_MINIMIZE)
+            raise ValueError(NOTHING_TO_MINIMIZE.format("compiled"))
 
     def _step(self, mode: str, weighted: Weighted, values: list[Any]) -> list[Any]:
         model, count = self._model, len(self._model.input_names)

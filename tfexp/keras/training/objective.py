@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.keras.training.outputs import Output
 from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import add_n
 
-NOTHING_TO_MINIMIZE = "The model cannot be compiled because it has no loss to optimize."
+NOTHING_TO_MINIMIZE = "The model cannot be {} because it has no loss to optimize."
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def objective(
             further = add_n(list(further_losses))
             total = further if total is None else total + further
     if total is None:
-        raise ValueError(NOTHING_TO_MINIMIZE)
+        raise ValueError(NOTHING_TO_MINIMIZE.format("run" if executing_eagerly() else "compiled"))
     results = []
     with name_scope("metrics"):
         for output, prediction, mask, target, weight in zip(outputs, predictions, masks, targets, weights, strict=True):
