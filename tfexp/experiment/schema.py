@@ -69,8 +69,8 @@ def bounded(
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of the configuration. Raises SettingError for a number that is not finite or out of its
-    range.
+    """A section of the configuration. Raises SettingError for a number that is not finite, out of its range, or beyond 64
+    bits.
     """
 
     inside: ClassVar[str] = ""
@@ -87,6 +87,8 @@ class Section:
                     continue
                 if not math.isfinite(number):
                     raise SettingError(self.inside + field.name, f"{number} is not a finite number")
+                if isinstance(number, int) and not -(2**63) <= number < 2**63:
+                    raise SettingError(self.inside + field.name, f"{number} is no whole number of 64 bits")
                 for words, (bound, holds) in field.metadata.get("ranges", {}).items():
                     if not holds(float(number), float(bound)):
                         raise SettingError(self.inside + field.name, f"{number} must be {words} {bound}")
@@ -120,7 +122,9 @@ class Train(Section):
     checkpoint_every: int = bounded(least=0, says="steps between checkpoints; 0: only at the start and the end")
     summary_every: int = bounded(least=0, says="steps between summaries for TensorBoard; 0: none but the graph")
     trace_every: int = bounded(least=0, says="steps between traces of a step's nodes, for Perfetto and TensorBoard; 0: none")
-    keep_checkpoints: int = bounded(least=0, says="the last so many checkpoints stay, older ones are deleted; 0: keep all")
+    keep_checkpoints: int = bounded(
+        least=0, below=2**31, says="the last so many checkpoints stay, older ones are deleted; 0: keep all"
+    )
     keep_best: bool = bounded(says="the checkpoint of the lowest test loss stays, too, in checkpoints/best", default=False)
     early_stop: EarlyStop = bounded(says="when to stop before the last step")
     start_from: str | None = bounded(
