@@ -158,8 +158,8 @@ class Device(Section):
     """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
 
     name: str = bounded(says="where the model's ops run, as tf.device names it: /cpu:0")
-    intra_op_threads: int = bounded(least=0, says="threads inside one op; 0: the runtime decides")
-    inter_op_threads: int = bounded(least=0, says="threads for independent ops; 0: the runtime decides")
+    intra_op_threads: int = bounded(least=0, below=2**31, says="threads inside one op; 0: the runtime decides")
+    inter_op_threads: int = bounded(least=0, below=2**31, says="threads for independent ops; 0: the runtime decides")
     soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
     log_placement: bool = bounded(says="print where each node runs")
     jit: Jit = bounded(says="what compiles parts of each step: none, xla (the xla extra) or numba (the jit extra)")
