@@ -37,6 +37,42 @@ def test_gradients_are_scaled_together(norm: float, factor: float) -> None:
     assert (moved[1].tolist(), moved[2].tolist()) == (pytest.approx([-4.0 * factor]), [7.0])
 
 
+def test_each_scope_is_clipped_by_itself() -> None:
+    """Together 13, apart 5 and 12; what is in none of them is together, too, and what has no gradient stays."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        start = {"a/u": 3.0, "b/v": 12.0, "a/w": 4.0, "x": 7.0, "unused": 1.0}
+        weights = [tf.get_variable(name, [], initializer=tf.zeros_initializer()) for name in start]
+        loss = tf.add_n([weight * factor for weight, factor in zip(weights[:4], start.values(), strict=False)])
+        optimizer = Sgd(learning_rate=1.0, clip_norm=2.5).clipping(1.0, ("a/", "b/"))
+        train = optimizer.apply_gradients(optimizer.compute_gradients(loss, weights))
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        assert session.run(weights) == pytest.approx([-1.5, -2.5, -2.0, -2.5, 0.0])
+
+
+@pytest.mark.parametrize("way", [[], ["replication=in_graph", "replication.towers=2", "update=sync"]], ids=["one", "towers"])
+def test_members_of_an_ensemble_are_clipped_as_if_they_were_alone(way: list[str], cli: Callable, tmp_path: Path) -> None:
+    common = ["train.steps=5", "train.eval_every=0", "train.batch_size=30", "optimizer.clip_norm=0.05", *way]
+    for name, words in {
+        "alone": ["model=softmax"],
+        "both": ["model=ensemble", "data=digits", "model@model.member=softmax", "model.members=2"],
+    }.items():
+        ended = cli(*common, *words, f"hydra.run.dir={name}")
+        assert ended.code == 0, ended.err
+    alone, both = variables(tmp_path / "alone"), variables(tmp_path / "both")
+    assert set(alone) == {"global_step", "model/linear/weights", "model/linear/bias"}
+    for member in ("model/member1/", "model/member2/"):
+        for name, value in alone.items():
+            assert both[name.replace("model/", member)] == pytest.approx(value, rel=1e-5), (member, name)
+
+
+def test_where_nothing_has_a_gradient_the_optimizer_says_so() -> None:
+    with tf.Graph().as_default():
+        unused = tf.Variable(1.0, name="unused")
+        with pytest.raises(ValueError, match=r"No gradients provided for any variable.*unused"):
+            Sgd(learning_rate=1.0, clip_norm=1.0).clipping(1.0).apply_gradients([(None, unused)])
+
+
 def test_without_a_norm_the_graph_is_as_it_was() -> None:
     assert not isinstance(Sgd(learning_rate=1.0).clipping(1.0), Clipping)
 

@@ -96,6 +96,12 @@ MESSAGES = {
     "optimizer=momentum optimizer.momentum=1": "optimizer.momentum: 1.0 must be below 1",
     "model=mlp model.hidden=[3,a]": "model.hidden[1]: 'a' is not a whole number",
     "model=mlp model.hidden=3": "model.hidden: '3' is not a list, each item a whole number",
+    "model=mlp model.hidden=[8,[16]]": "model.hidden[1]: '[16]' is not a whole number",
+    "model=mlp model.hidden=[{a:1}]": "model.hidden[0]: '{'a': 1}' is not a whole number",
+    "model=mlp model.hidden=[9223372036854775808]": "model.hidden: 9223372036854775808 is no whole number of 64 bits",
+    "model=ensemble model.member.activation=[]": "model.member.activation: there is no choice '[]'. The choices are: elu, "
+    "relu, sigmoid, tanh",
+    "train.keep_checkpoints=2147483648": "train.keep_checkpoints: 2147483648 must be below 2147483648",
     "model=mlp model.activation=rel": "model.activation: there is no choice 'rel'; did you mean 'relu'? "
     "The choices are: elu, relu, sigmoid, tanh",
     "schedule=piecewise schedule.factors=[1]": "schedule.factors: 2 boundaries need 3 factors, 1 were given",
@@ -283,6 +289,14 @@ def test_a_wrong_setting_in_a_file_of_ones_own_names_the_file_and_the_line(cli: 
     }.items():
         ended = cli("--config-dir", "mine", f"optimizer={choice}")
         assert (ended.code, ended.err) == (2, f"tfexp: {message}\n")
+
+
+def test_a_mapping_for_a_list_in_a_file_of_ones_own_is_named(cli: Callable, tmp_path: Path) -> None:
+    folder = tmp_path / "mine" / "model"
+    folder.mkdir(parents=True)
+    (folder / "odd.yaml").write_text("target: tfexp.experiment.models.mlp:Mlp\nhidden: {a: 1}\nactivation: relu\nl2: 0\n")
+    ended = cli("--config-dir", "mine", "model=odd")
+    assert (ended.code, ended.err) == (2, "tfexp: model.hidden: '{'a': 1}' is not a list, each item a whole number\n")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import resource
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -70,6 +72,26 @@ def test_a_full_disk(method: str, step: int, saved: int | None, cli: Callable, d
     assert cli(*RUN, "hydra.run.dir=whole").code == 0
     assert numbers(tmp_path / "run") == numbers(tmp_path / "whole")
     assert records(tmp_path / "run") == records(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("tasks_are_threads")
+def test_a_full_disk_of_a_chief(cli: Callable, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    evaluate, run = Recorder.evaluate, tmp_path / "run"
+
+    def evaluate_or_fail(recorder: Recorder, step: int) -> None:
+        if step == 40:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "metrics.jsonl")
+        evaluate(recorder, step)
+
+    monkeypatch.setattr(Recorder, "evaluate", evaluate_or_fail)
+    ended = cli(
+        *RUN, "cluster=2workers", "cluster.hosting=process", "replication=in_graph", "update=sync", "hydra.run.dir=run"
+    )
+    assert ended.code == 1
+    assert ended.err.splitlines() == [
+        "tfexp: metrics.jsonl cannot be written: No space left on device",
+        f"saved in {run}/checkpoints/model.ckpt-20; make room, and go on with: python -m tfexp resume={run}",
+    ]
 
 
 def half_written(folder: Path) -> dict[str, str]:

@@ -12,12 +12,13 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from tfexp.distributed.hosting import Message, Sink
 
-__all__ = ["Child", "Pipes"]
+__all__ = ["Child", "Pipes", "pipes"]
 
 
 class Child:
@@ -113,3 +114,14 @@ class Pipes:
     def abandon(self) -> None:
         sys.stdout.flush()
         os._exit(1)
+
+
+@contextlib.contextmanager
+def pipes(arguments: list[str]) -> Iterator[Pipes]:
+    """What a process that a Child has started with these arguments, NAME FD, has in the block."""
+    # Raised in the main thread, while others wait for messages, it would end in an abort that hides what came.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    descriptor = int(arguments[1])
+    os.set_inheritable(descriptor, False)
+    with os.fdopen(descriptor, "wb") as sending:
+        yield Pipes(sending)

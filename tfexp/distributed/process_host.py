@@ -5,12 +5,11 @@ How messages get to a process and back, and how it ends with its parent, is `chi
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfexp.distributed.child import Child, Pipes
+from tfexp.distributed.child import Child, pipes
 from tfexp.distributed.hosting import (
     Hosting,
     HostingError,
@@ -75,10 +74,8 @@ def main(arguments: list[str]) -> int:
     """`python -m tfexp.distributed.process_host NAME FD`: only a ProcessHosting starts this."""
     from tfexp.distributed.hosted import run_task
 
-    descriptor = int(arguments[1])
-    os.set_inheritable(descriptor, False)
-    with os.fdopen(descriptor, "wb") as sending:
-        run_task(Pipes(sending))
+    with pipes(arguments) as link:
+        run_task(link)
     return 0
 
 

@@ -7,7 +7,7 @@ import sys
 import threading
 from pathlib import Path
 
-from tfexp.distributed.child import Child, Pipes
+from tfexp.distributed.child import Child, pipes
 from tfexp.distributed.hosting import HostingError, Message, Say, Sink
 from tfexp.distributed.pool import Capacity, Job, Pool
 from tfexp.distributed.station import begin_job, serve
@@ -83,10 +83,8 @@ class ProcessPool(Pool):
 
 def main(arguments: list[str]) -> int:
     """`python -m tfexp.distributed.process_pool NAME FD`: only a ProcessPool starts this."""
-    descriptor = int(arguments[1])
-    os.set_inheritable(descriptor, False)
-    with os.fdopen(descriptor, "wb") as sending:
-        serve(Pipes(sending))
+    with pipes(arguments) as link:
+        serve(link)
     return 0
 
 

@@ -123,7 +123,7 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
         reading: Any = None if stale is None else stale.reading()
         copy = copy_of(settings, share_of(settings, dataset, replica))
         with tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings, stale)
+            global_step, learning_rate, optimizer = learning(settings, copy.objective, stale)
             sync = peers = None
             loss = copy.objective.value
             if isinstance(settings.replication, AllReduce):
@@ -204,13 +204,17 @@ def _partitioner(settings: Settings) -> Any:
     return tf.min_max_variable_partitioner(max_partitions=cluster.ps_count, min_slice_size=least)
 
 
-def learning(settings: Settings, stale: StaleGradients | None = None) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
-    """The global step, the learning rate at it, and the optimizer with that rate, or with what `stale` makes of it."""
+def learning(
+    settings: Settings, objective: Objective, stale: StaleGradients | None = None
+) -> tuple[tf.Variable, tf.Tensor, tf.train.Optimizer]:
+    """The global step, the learning rate at it, and the optimizer of `objective` with that rate, or with what `stale` makes
+    of it.
+    """
     global_step = tf.train.get_or_create_global_step()
     start = settings.optimizer.learning_rate
     learning_rate = tf.convert_to_tensor(settings.schedule.rate(start, global_step), dtype=tf.float32, name="learning_rate")
     rate = learning_rate if stale is None else stale.rate(learning_rate)
-    return global_step, learning_rate, settings.optimizer.clipping(rate)
+    return global_step, learning_rate, settings.optimizer.clipping(rate, objective.scopes)
 
 
 def complete(

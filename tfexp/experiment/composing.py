@@ -28,7 +28,7 @@ from tfexp.experiment.choices import conf_dir, own_folders
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
-from tfexp.experiment.hints import hint_of, in_words
+from tfexp.experiment.hints import hint_of, in_words, refuse_misplaced
 from tfexp.experiment.inputs.input import Input
 from tfexp.experiment.models.model import Model
 from tfexp.experiment.of_hydra import OfHydra
@@ -303,7 +303,9 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
         values: Any = OmegaConf.to_container(config[name], resolve=True)
     except InterpolationResolutionError as error:
         raise SettingError(str(error.full_key).removeprefix(f"{name}."), str(error).splitlines()[0]) from error
-    given = OmegaConf.create({key: value for key, value in values.items() if key != "target"})
+    values = {key: value for key, value in values.items() if key != "target"}
+    refuse_misplaced(kind, values)
+    given = OmegaConf.create(values)
     try:
         return OmegaConf.to_object(OmegaConf.merge(schema, given))
     except ConfigKeyError as error:

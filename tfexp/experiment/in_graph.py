@@ -75,7 +75,7 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
                 readings.append(None if stale is None else stale.reading())
                 copies.append(copy_of(settings, share_of(settings, dataset, tower), again=tower.worker > 0))
         with graph.device(towers[0].placement), tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings, stale)
+            global_step, learning_rate, optimizer = learning(settings, copies[0].objective, stale)
         trains: list[Any] = []
         pairs = []
         for tower, copy, reading in zip(towers, copies, readings, strict=True):

@@ -18,6 +18,11 @@ class Objective:
     value: tf.Tensor
     parts: tuple[tuple[str, tf.Tensor], ...] = ()
 
+    @property
+    def scopes(self) -> tuple[str, ...]:
+        """What the names of each part's variables begin with."""
+        return tuple(f"model/{part}/" for part, _ in self.parts)
+
     @classmethod
     def of(cls, loss: tf.Tensor | Parts) -> Objective:
         """What a model's `loss` gave, and the regularization losses that its variables collected."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ class Optimizer(Section, ABC):
     )
     clip_norm: float | None = bounded(
         above=0,
-        says="gradients are scaled so that their norm, all together, is at most this; null: they are not",
+        says="the gradients of a loss are scaled so that their norm, all together, is at most this; null: they are not",
         default=None,
     )
 
@@ -41,10 +42,10 @@ class Optimizer(Section, ABC):
     def create(self, learning_rate: Any) -> tf.train.Optimizer:
         """The optimizer, at the rate (a number or a scalar tensor) that the schedule gives."""
 
-    def clipping(self, learning_rate: Any) -> tf.train.Optimizer:
-        """What `create` gives, which clips its gradients first where `clip_norm` says so."""
+    def clipping(self, learning_rate: Any, scopes: Sequence[str] = ()) -> tf.train.Optimizer:
+        """What `create` gives, clipping its gradients first where `clip_norm` says so: those in each of `scopes` apart."""
         created = self.create(learning_rate)
-        return created if self.clip_norm is None else Clipping(created, self.clip_norm)
+        return created if self.clip_norm is None else Clipping(created, self.clip_norm, scopes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,9 +40,9 @@ def _value(hint: Any, value: Any, key: str) -> Any:
     if isinstance(hint, type) and issubclass(hint, Enum):
         if isinstance(value, hint):
             return value
-        if value not in hint.__members__:
+        if str(value) not in hint.__members__:
             raise SettingError(key, no_such("choice", str(value), hint.__members__))
-        return hint[value]
+        return hint[str(value)]
     if isinstance(hint, type) and issubclass(hint, Section) and isinstance(value, Mapping):
         try:
             return read(hint, value)

@@ -25,6 +25,7 @@ from tfexp.experiment.build import session_config
 from tfexp.experiment.checkpoints import Checkpoints
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import prepare
+from tfexp.experiment.endings import says_when_full
 from tfexp.experiment.errors import Diverged, ExperimentError
 from tfexp.experiment.history import Record, should_stop
 from tfexp.experiment.in_graph import program_of
@@ -104,6 +105,10 @@ class _Replica:
             config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
         kind = State if self.program.peers is None else OwnState
         self.state = kind(self.member, self.program, Checkpoints(self.files, self.program), config)
+        return self._seen_through(self.files)
+
+    @says_when_full
+    def _seen_through(self, files: RunFiles) -> dict[str, Any]:
         return self.state.see_through(self._in_a_session)
 
     def _in_a_session(self) -> dict[str, Any]:

@@ -69,8 +69,8 @@ def bounded(
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A section of the configuration. Raises SettingError for a number that is not finite or out of its
-    range.
+    """A section of the configuration. Raises SettingError for a number that is not finite, out of its range, or beyond 64
+    bits.
     """
 
     inside: ClassVar[str] = ""
@@ -87,6 +87,8 @@ class Section:
                     continue
                 if not math.isfinite(number):
                     raise SettingError(self.inside + field.name, f"{number} is not a finite number")
+                if isinstance(number, int) and not -(2**63) <= number < 2**63:
+                    raise SettingError(self.inside + field.name, f"{number} is no whole number of 64 bits")
                 for words, (bound, holds) in field.metadata.get("ranges", {}).items():
                     if not holds(float(number), float(bound)):
                         raise SettingError(self.inside + field.name, f"{number} must be {words} {bound}")
@@ -120,7 +122,9 @@ class Train(Section):
     checkpoint_every: int = bounded(least=0, says="steps between checkpoints; 0: only at the start and the end")
     summary_every: int = bounded(least=0, says="steps between summaries for TensorBoard; 0: none but the graph")
     trace_every: int = bounded(least=0, says="steps between traces of a step's nodes, for Perfetto and TensorBoard; 0: none")
-    keep_checkpoints: int = bounded(least=0, says="the last so many checkpoints stay, older ones are deleted; 0: keep all")
+    keep_checkpoints: int = bounded(
+        least=0, below=2**31, says="the last so many checkpoints stay, older ones are deleted; 0: keep all"
+    )
     keep_best: bool = bounded(says="the checkpoint of the lowest test loss stays, too, in checkpoints/best", default=False)
     early_stop: EarlyStop = bounded(says="when to stop before the last step")
     start_from: str | None = bounded(
@@ -154,8 +158,8 @@ class Device(Section):
     """Where the model's ops run (`tf.device`) and the session's ConfigProto."""
 
     name: str = bounded(says="where the model's ops run, as tf.device names it: /cpu:0")
-    intra_op_threads: int = bounded(least=0, says="threads inside one op; 0: the runtime decides")
-    inter_op_threads: int = bounded(least=0, says="threads for independent ops; 0: the runtime decides")
+    intra_op_threads: int = bounded(least=0, below=2**31, says="threads inside one op; 0: the runtime decides")
+    inter_op_threads: int = bounded(least=0, below=2**31, says="threads for independent ops; 0: the runtime decides")
     soft_placement: bool = bounded(says="run an op on another device where the named one has no kernel for it")
     log_placement: bool = bounded(says="print where each node runs")
     jit: Jit = bounded(says="what compiles parts of each step: none, xla (the xla extra) or numba (the jit extra)")
