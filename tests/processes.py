@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable
 
 
-def all_ended(pids: Iterable[int], seconds: float = 10) -> bool:
+def all_ended(pids: Iterable[int], seconds: float = 60) -> bool:
     """Wait until all have ended, whether or not their parents have asked how; False if that takes longer."""
     ends = time.monotonic() + seconds
     return all(_ended(pid, max(0.0, ends - time.monotonic())) for pid in pids)

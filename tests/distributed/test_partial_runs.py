@@ -11,6 +11,7 @@ import pytest
 import tfexp as tf
 from tests.distributed import shared_partial, waiting
 from tests.distributed.clusters import leave_nothing, running
+from tests.runtime.asleep import Background
 from tfexp.distributed import messages as m
 
 PS, WORKER = shared_partial.PARTS
@@ -49,6 +50,20 @@ def test_a_part_that_waits_does_not_keep_the_others(servers: dict[str, tf.train.
         assert session.partial_run(handle, doubled, {a: 3.0}) == 6.0
         assert session.partial_run(handle, [taken, put], {b: 4.0}) == [4.0, None]
         session.run(give, {a: 1.0})
+
+
+def test_a_call_may_wait_for_what_another_brings(servers: dict[str, tf.train.Server]) -> None:
+    a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    with tf.device(PS):
+        queue = tf.FIFOQueue(3, tf.float32, [[]])
+        taken = queue.dequeue() + b
+        with tf.control_dependencies([queue.enqueue(a)]):
+            given = a * 2.0
+    with tf.Session(servers["worker:0"].target) as session:
+        handle = session.partial_run_setup([given, taken], [a, b])
+        first = Background(lambda: session.partial_run(handle, taken, {b: 1.0}))
+        assert session.partial_run(handle, given, {a: 3.0}) == 6.0
+        assert first.result() == 4.0
 
 
 def test_operations_run_when_their_feeds_have_come_and_are_waited_for_at_the_end(

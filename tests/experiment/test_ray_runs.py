@@ -35,7 +35,7 @@ def processes_of(folder: Path) -> list[int]:
     return found
 
 
-def until(holds: Callable[[], bool], seconds: float = 15) -> bool:
+def until(holds: Callable[[], bool], seconds: float = 60) -> bool:
     ends = time.monotonic() + seconds
     while not holds() and time.monotonic() < ends:
         time.sleep(0.05)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -120,6 +122,67 @@ def test_a_bound_call_keeps_nothing_between_threads(update: Update) -> None:
     for a, b in zip(alone, together, strict=True):
         for x, y in zip(values(a), values(b), strict=True):
             np.testing.assert_array_equal(x, y)
+
+
+class Interrupted(np.ndarray):
+    """An array that has been read, but not yet written to, when `meanwhile` is called."""
+
+    meanwhile: Callable[[], None]
+
+    def __array_finalize__(self, made_from: Any) -> None:
+        if made_from is not None:
+            self.meanwhile = getattr(made_from, "meanwhile", lambda: None)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = (), **options: Any) -> Any:
+        result = getattr(ufunc, method)(*map(np.asarray, inputs), **options)
+        self.meanwhile()
+        if not out:
+            return result
+        np.asarray(out[0])[...] = result
+        return out[0]
+
+
+APPLYING = [
+    ("ApplyAdam", False), ("ApplyAdam", True), ("ResourceApplyMomentum", False), ("ResourceApplyMomentum", True),
+    ("SparseApplyAdagrad", False), ("ResourceSparseApplyAdagrad", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "by_plan"), APPLYING)
+def test_steps_that_apply_at_once_lose_nothing(name: str, by_plan: bool) -> None:
+    """With `use_locking`, which handles need not say."""
+    op, update = get_op(name), next(one for one in UPDATES if name.endswith(f"Apply{one.op}"))
+    update = dataclasses.replace(update, attrs={**update.attrs, "use_locking": not op.on_variables})
+
+    def made() -> list[Any]:
+        inputs = inputs_of(op, dataclasses.replace(update, scalars={**update.scalars, "indices": 0.0}), (5, 3))
+        return [np.arange(5) if arg.name == "indices" else one for arg, one in zip(op.inputs, inputs, strict=True)]
+
+    inputs, wanted = made(), made()
+
+    def apply(to: list[Any]) -> None:
+        if by_plan:
+            function = bound(op, update, to)
+            assert function is not None
+            call(function, to)
+        else:
+            op.kernels["CPU"].compute(None, *to, **attrs_of(op, update))
+
+    def meanwhile() -> None:
+        if other.ident is None:
+            other.start()
+            other.join(0.05)  # it would be done, did it not wait
+
+    other = threading.Thread(target=apply, args=[inputs])
+    inputs[0].value = inputs[0].value.view(Interrupted)
+    inputs[0].value.meanwhile = meanwhile
+    apply(inputs)
+    assert other.ident is not None
+    other.join(60)
+    for _ in range(2):
+        apply(wanted)
+    for actual, one in zip(values(inputs), values(wanted), strict=True):
+        np.testing.assert_array_equal(actual, one)
 
 
 @by_update

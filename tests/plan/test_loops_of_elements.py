@@ -5,6 +5,7 @@ The compiler here is Python itself.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -203,3 +204,31 @@ def test_large_updates_are_shared_out_where_the_step_owns_the_cores(
         session.run(tf.global_variables_initializer())
         session.run(train)
         np.testing.assert_array_equal(session.run(v), shared)
+
+
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_updates_of_a_variable_are_done_one_after_the_other(by_rows: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compiled loop lets other threads go on."""
+    done: list[str] = []
+
+    def compiler(name: str, source: LoopSource) -> Callable[..., bool]:
+        def run(*arguments: Any) -> bool:
+            done.append("begins")
+            if other.ident is None:
+                other.start()
+                other.join(0.05)  # it would be done, did it not wait
+            done.append("ends")
+            return run_as_python(source.text, *arguments)
+
+        return run
+
+    monkeypatch.setattr(local, "loop_compiler_of", lambda config: compiler)
+    w = tf.Variable(_floats(5, 3))
+    read = tf.gather(w, [0, 2]) if by_rows else w
+    step = tf.train.MomentumOptimizer(0.1, 0.9).minimize(tf.reduce_sum(tf.square(read)))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        other = threading.Thread(target=session.run, args=[step])
+        session.run(step)
+        other.join(60)
+    assert done == ["begins", "ends"] * 2

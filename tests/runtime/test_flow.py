@@ -170,6 +170,38 @@ def test_partial_runs_wait_too(asleep: Asleep) -> None:
         assert session.partial_run(handle, second, {x: 4.0}) == 8.0
 
 
+def test_a_part_may_wait_for_what_another_brings(asleep: Asleep) -> None:
+    q = queue()
+    x = tf.placeholder(tf.float32, [])
+    with tf.control_dependencies([q.enqueue(x)]):
+        given = x * 2.0
+    taken = q.dequeue()
+    with tf.Session() as session:
+        handle = session.partial_run_setup([given, taken], [x])
+        part = Background(lambda: session.partial_run(handle, taken))
+        asleep.wait()
+        assert session.partial_run(handle, given, {x: 3.0}) == 6.0
+        assert part.result() == 3.0
+        with pytest.raises(InvalidArgumentError, match="Must run 'setup'"):
+            session.partial_run(handle, given)
+
+
+def test_parts_at_once_run_what_both_need_once() -> None:
+    others: list[Background] = []
+
+    def once() -> np.float32:
+        others.append(Background(lambda: session.partial_run(handle, second)))
+        others[0]._thread.join(0.05)  # it would be done, or come here, did it not wait
+        return np.float32(3.0)
+
+    shared = tf.py_func(once, [], tf.float32)
+    first, second = shared * 2.0, shared * 5.0
+    with tf.Session() as session:
+        handle = session.partial_run_setup([first, second], [])
+        assert session.partial_run(handle, first) == 6.0
+        assert [other.result() for other in others] == [15.0]
+
+
 def test_many_nodes_wait_in_one_thread(asleep: Asleep) -> None:
     q = queue(1)
     taken = [q.dequeue() for _ in range(20)]

@@ -144,7 +144,8 @@ class PartialProgram:
                     if key in fed and key not in self._fed
                 }
                 self._fed.update(fed)
-                values = dict(zip(elements, self._partial.run(elements, new, tracer), strict=True))
+                self._partial.feed(new)
+            values = dict(zip(elements, self._partial.compute(elements, tracer), strict=True))
         finally:
             current.step = outer
         sent: dict[str, Any] = {}

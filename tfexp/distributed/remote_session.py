@@ -194,9 +194,8 @@ class RemotePartialRun:
         tensors = [e for e in elements if isinstance(e, Tensor)]
         targets = tuple(e.name for e in elements if isinstance(e, Operation))
         feeds = [(tensor.name, value) for tensor, value in fed.items()]
+        values = iter(self._backend.run(feeds, tuple(t.name for t in tensors), targets, None, None, self._handle))
         with self._lock:
-            names = tuple(t.name for t in tensors)
-            values = iter(self._backend.run(feeds, names, targets, None, None, self._handle))
             self._left -= len(elements)
         return [next(values) if isinstance(element, Tensor) else None for element in elements]
 

@@ -1,8 +1,8 @@
 """Variables' nodes: storage, assignment, and questions about it. What Python programs hold is `ops.variables.Variable`.
 
 Every kernel works on a `Ref`, in place; one that needs a value fails with FailedPreconditionError where the variable has
-none yet. `use_locking` is accepted everywhere and changes nothing: what steps assign, add and scatter is done one after the
-other.
+none yet. `use_locking` is accepted everywhere and changes nothing here: what steps assign, add and scatter is done one after
+the other. Optimizers' updates ask for it (`ops.update`).
 """
 
 from __future__ import annotations

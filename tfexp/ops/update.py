@@ -3,10 +3,14 @@
 A rule is a function of arrays in the order of the op's inputs: the variable's buffer and its slots' (which it updates),
 scalars and the gradient as the signature has them, then scratch arrays of the gradient's shape and dtype. It is
 element-wise, so it may be called for blocks of a variable: blocks keep the temporaries in cache.
+
+With `use_locking`, and always by handles, updates of a variable and its slots are done one after the other. Without it,
+steps that update a variable at once may lose some of what the others do, as in TensorFlow.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -145,7 +149,7 @@ def _define(
     if on_references:
         of_references = op = define_op(f"{name}({_arguments(refs, 'ref T', others)}) -> (out: ref T) {attrs}")
         op.shape(lambda *shapes: shape_rule(layout, shapes))
-        op.kernel("CPU")(lambda ctx, *inputs, **attrs: update(op, layout, inputs, attrs))
+        op.kernel("CPU")(lambda ctx, *inputs, **attrs: _run(update, op, layout, inputs, attrs))
 
     @of_handles.shape
     def _(*shapes: Any) -> None:
@@ -153,13 +157,22 @@ def _define(
 
     @of_handles.kernel("CPU")
     def _(ctx: Any, *inputs: Any, **attrs: Any) -> None:
-        update(of_handles, layout, inputs, attrs)
+        _run(update, of_handles, layout, inputs, attrs)
 
     form = Form(of_references, of_handles, layout.refs)
     if rule is not None and rule.static is not None:
         for one in form.ops:
             _attach_compiled(one, layout, rule)
     return form
+
+
+def _locks(op: Op, attrs: dict[str, Any]) -> bool:
+    return op.on_variables or attrs["use_locking"]
+
+
+def _run(update: Any, op: Op, layout: Layout, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
+    with inputs[0].updating if _locks(op, attrs) else contextlib.nullcontext():
+        return update(op, layout, inputs, attrs)
 
 
 def _attach_compiled(op: Op, layout: Layout, rule: Rule) -> None:
@@ -314,8 +327,21 @@ def _bind_dense(op: Op, layout: Layout, rule: Rule, node: BindRequest) -> Call |
     step = rule.with_attrs(op, node.attrs)
     known: tuple[int, ...] = shape  # type: ignore[assignment]
     function = _whole(step, layout, known) if size <= BLOCK else _blocked(step, layout, known)
+    if _locks(op, node.attrs):
+        function = _one_at_a_time(function)
     work = (known if size <= BLOCK else (BLOCK,), node.input_dtypes[layout.gradient].as_numpy_dtype)
     return Call(function, scratch=(work,) * rule.scratch)
+
+
+def _one_at_a_time(function: Callable[..., Ref]) -> Callable[..., Ref]:
+    def alone(ref: Ref, *others: Any) -> Ref:
+        ref.updating.acquire()  # a with statement takes twice the time
+        try:
+            return function(ref, *others)
+        finally:
+            ref.updating.release()
+
+    return alone
 
 
 def _refuse_shape(shape: tuple[int, ...], *refs: Ref) -> None:

@@ -260,7 +260,10 @@ class _Elementwise:
 
 
 class _Update:
-    """`f(*inputs)` of an op that updates variables; where these are not as planned, its kernel does it, or says why not."""
+    """`f(*inputs)` of an op that updates variables; where these are not as planned, its kernel does it, or says why not.
+
+    The first of them has one update at a time, and the others, an optimizer's slots, come with it.
+    """
 
     def __init__(self, node: Node, recording: Recording, compiler: Compiler):
         source = write_loop(recording)
@@ -275,15 +278,20 @@ class _Update:
         self._kernel, self._attrs = node.op.kernels["CPU"], node.attrs
 
     def __call__(self, *inputs: Any) -> Any:
+        variable = inputs[self._refs[0]]
+        with variable.updating:
+            return variable if self._run_loop(inputs) else self._run_kernel(inputs)
+
+    def _run_loop(self, inputs: Sequence[Any]) -> bool:
+        """Whether the loop could do it: else nothing has changed."""
         arguments = list(inputs)
         for n in self._refs:
             array = arguments[n] = inputs[n].value
             if array is None or array.shape != self._dims:
-                return self._run_kernel(inputs)
+                return False
         for n in self._numbers:
             arguments[n] = inputs[n].item()
-        done = self._share(arguments) if self._is_large and workers.are_alone() else self._loop(*arguments, *self._extents)
-        return inputs[0] if done else self._run_kernel(inputs)
+        return self._share(arguments) if self._is_large and workers.are_alone() else self._loop(*arguments, *self._extents)
 
     def _share(self, arguments: Sequence[Any]) -> bool:
         """The loop by all threads, each with some of the rows."""
@@ -310,20 +318,20 @@ class _RowUpdate(_Update):
         self._updates = updates
         self._row = _row(node)
 
-    def __call__(self, *inputs: Any) -> Any:
+    def _run_loop(self, inputs: Sequence[Any]) -> bool:
         arguments, length = list(inputs), self._dims[1]
         for n in self._refs:
             array = inputs[n].value
             if array is None or array.shape[1:] != self._row or not array.flags.c_contiguous:
-                return self._run_kernel(inputs)
+                return False
             arguments[n] = array.reshape(-1, length)
         indices, updates = inputs[self._indices], inputs[self._updates]
         if updates.shape != indices.shape + self._row:
-            return self._run_kernel(inputs)
+            return False
         arguments[self._indices], arguments[self._updates] = indices.reshape(-1, 1), updates.reshape(-1, length)
         for n in self._numbers:
             arguments[n] = inputs[n].item()
-        return inputs[0] if self._loop(*arguments, *self._extents) else self._run_kernel(inputs)
+        return self._loop(*arguments, *self._extents)
 
 
 def _numbers(recording: Recording) -> list[int]:

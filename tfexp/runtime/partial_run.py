@@ -16,7 +16,10 @@ from tfexp.runtime.step import current
 
 
 class PartialStep:
-    """A step under way. Every node runs at most once; a node runs when something asks for it that may."""
+    """A step under way. Every node runs at most once; a node runs when something asks for it that may.
+
+    Calls may go on at once, one waiting for what another does; for nodes that both need, the later one waits.
+    """
 
     def __init__(
         self,
@@ -25,7 +28,8 @@ class PartialStep:
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
     ):
-        self._lock = threading.Lock()
+        self._changed = threading.Condition()
+        self._running: set[int] = set()
         self._interpreter = interpreter
         self._plan: Plan = interpreter.plan
         self._fetches = {tensor: i for i, tensor in enumerate(fetches)}
@@ -40,14 +44,36 @@ class PartialStep:
 
     def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any], trace: Trace | None = None) -> list[Any]:
         """Take these feeds and compute these elements (None for operations); each may come once in a partial run."""
-        with self._lock:
+        with self._changed:
             self._accept(elements, fed)
-            needed = self._needed(elements)
+        return self.compute(elements, trace)
+
+    def feed(self, fed: dict[Tensor, Any]) -> None:
+        """Take these feeds, each of which may come once."""
+        with self._changed:
+            self._accept((), fed)
+
+    def compute(self, elements: Sequence[Tensor | Operation], trace: Trace | None = None) -> list[Any]:
+        """These elements, of feeds that have come."""
+        needed = self._claim(elements)
+        try:
             self._interpreter.advance(self._progress, sorted(needed), current.step, trace)
-            return [
-                None if isinstance(element, Operation) else self._interpreter.fetched(self._progress, self._fetches[element])
-                for element in elements
-            ]
+        finally:
+            with self._changed:
+                self._running -= needed
+                self._changed.notify_all()
+        return [
+            None if isinstance(element, Operation) else self._interpreter.fetched(self._progress, self._fetches[element])
+            for element in elements
+        ]
+
+    def _claim(self, elements: Sequence[Tensor | Operation]) -> set[int]:
+        """The steps that nobody else runs now."""
+        with self._changed:
+            while not self._running.isdisjoint(needed := self._needed(elements)):
+                self._changed.wait()
+            self._running |= needed
+        return needed
 
     @property
     def finished(self) -> bool:
