@@ -74,7 +74,7 @@ def test_a_client_that_fails_while_its_server_comes_back_is_started_again(tmp_pa
     hosting._clients.restart = lambda *given: started.append(given)  # type: ignore[method-assign, assignment]
     watch(TASK, lambda *_: None)
     hosting.restart(TASK, None, lambda *_: None)
-    hosting._watch = slowly  # type: ignore[method-assign]
+    hosting._watch = slowly  # type: ignore[method-assign, assignment]
     channel.there(None, None)
     again.join(30)
     assert (failed, again.is_alive()) == ([], False)
