@@ -37,6 +37,13 @@ def test_gradients_are_scaled_together(norm: float, factor: float) -> None:
     assert (moved[1].tolist(), moved[2].tolist()) == (pytest.approx([-4.0 * factor]), [7.0])
 
 
+def test_nothing_to_learn_is_the_optimizers_error() -> None:
+    with tf.Graph().as_default():
+        optimizer = Sgd(learning_rate=1.0, clip_norm=1.0).clipping(1.0)
+        with pytest.raises(ValueError, match="No gradients provided"):
+            optimizer.apply_gradients([(None, tf.Variable(1.0))])
+
+
 def test_without_a_norm_the_graph_is_as_it_was() -> None:
     assert not isinstance(Sgd(learning_rate=1.0).clipping(1.0), Clipping)
 

@@ -23,7 +23,10 @@ class Clipping(OptimizerWrapper):
         self._norm = norm
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
-        pairs = [(gradient, variable) for gradient, variable in grads_and_vars if gradient is not None]
+        given = list(grads_and_vars)
+        pairs = [(gradient, variable) for gradient, variable in given if gradient is not None]
+        if not pairs:
+            return self._opt.apply_gradients(given, *args, **kwargs)  # which says so
         gradients, variables = zip(*pairs, strict=True)
         norm = tf.global_norm([_summed(gradient) for gradient in gradients])
         clipped, _ = tf.clip_by_global_norm(list(gradients), self._norm, use_norm=norm)
