@@ -244,6 +244,14 @@ def test_garbage_collection_that_finds_a_session_waits_for_no_server(monkeypatch
     server.stop()
 
 
+def test_a_program_that_leaves_its_session_open_ends() -> None:
+    server = tf.train.Server.create_local_server()
+    program = f"import tfexp as tf; session = tf.Session({server.target!r}); session.run(tf.constant(1.0))"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)
+    assert not server._task._master._sessions
+    server.stop()
+
+
 def test_what_cannot_be_served_is_said_with_the_address() -> None:
     (port,) = free_ports(1)
     spec = {"ps": [f"localhost:{port}"]}

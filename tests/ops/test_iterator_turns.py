@@ -22,6 +22,7 @@ class Given(DatasetIterator):
     def __init__(self) -> None:
         self.asked = threading.Semaphore(0)
         self.given: SimpleQueue[Element | None] = SimpleQueue()  # None: somebody is to look again
+        self.closed = 0
         self._interrupted = False
 
     def next(self) -> Element | None:
@@ -42,6 +43,9 @@ class Given(DatasetIterator):
         if on:
             self.given.put(None)
 
+    def close(self) -> None:
+        self.closed += 1
+
 
 class Of(Dataset):
     def __init__(self, iterator: DatasetIterator):
@@ -55,11 +59,13 @@ class Of(Dataset):
 
 
 class Asking:
-    """A step, in a thread of its own, that asks for an element; it is what a kernel sees of it, too."""
+    """A step, in a thread of its own, that asks for an element; it is what a kernel sees of it, too.
 
-    def __init__(self, resource: IteratorResource):
-        self.state = StepState()
-        self.cancelled = self.state.cancelled
+    There is no `cancelled` to ask: to ask may end the step, for all that it waits for, which is nothing to do under a lock.
+    """
+
+    def __init__(self, resource: IteratorResource, state: StepState | None = None):
+        self.state = state or StepState()
         self.ready_to_wait = threading.Event()
         self.late: list[Callable[[], None]] = []
         self._found: list[Any] = []
@@ -139,3 +145,32 @@ def test_a_step_that_waits_for_an_iterator_that_is_closed_ends() -> None:
     assert given.asked.acquire(timeout=30)
     resource.dispose()
     assert isinstance(step.result(), CancelledError)
+
+
+def test_to_begin_anew_waits_for_no_step(source: tuple[Given, IteratorResource]) -> None:
+    given, resource = source
+    first = Asking(resource)
+    assert given.asked.acquire(timeout=30)
+    again = Given()
+    beginning = threading.Thread(target=resource.initialize, args=[Of(again)], daemon=True)
+    beginning.start()
+    beginning.join(30)
+    assert not beginning.is_alive()
+    second = Asking(resource)
+    again.given.put([2])
+    assert second.result() == [2]
+    assert given.closed == 0
+    given.given.put([1])
+    assert first.result() == [1]
+    assert given.closed == 1
+    resource.dispose()
+
+
+def test_a_step_whose_time_is_over_before_its_turn_ends(source: tuple[Given, IteratorResource]) -> None:
+    given, resource = source
+    first = Asking(resource)
+    assert given.asked.acquire(timeout=30)
+    assert isinstance(Asking(resource, StepState(1)).result(), CancelledError)
+    given.given.put([1])
+    assert first.result() == [1]
+    resource.dispose()

@@ -225,6 +225,13 @@ def test_a_dense_table_is_exported_with_tensorflows_buckets() -> None:
         assert places[b"a", b"b"] == 5 and places[b"c", b"d"] == 7
 
 
+def test_a_key_that_is_no_number_is_put_somewhere_and_not_found() -> None:
+    table = tf.contrib.lookup.MutableDenseHashTable(tf.float32, tf.int64, -1, -1.0, -2.0, initial_num_buckets=8)
+    nan = np.float32("nan")
+    assert run(table.insert([1.0, nan, nan], np.int64([1, 2, 3])), [table.size(), table.lookup([1.0, nan])])[0] == 3
+    assert run(table.insert([1.0, nan], np.int64([1, 2])), table.lookup([1.0, nan])).tolist() == [1, -1]
+
+
 def test_a_dense_table_whose_buckets_all_lost_a_key() -> None:
     table = tf.contrib.lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, -1, -2, initial_num_buckets=4)
     keys = np.int64([0, 1, 2, 3])

@@ -457,6 +457,32 @@ def test_a_forgotten_session_is_collected(graph):
     assert backend() is None
 
 
+def test_a_forgotten_session_is_collected_while_its_data_is_waited_for():
+    asked, given = threading.Event(), threading.Event()
+
+    def numbers():
+        yield 1
+        asked.set()
+        given.wait()
+
+    with tf.Graph().as_default():
+        iterator = tf.data.Dataset.from_generator(numbers, tf.int32).prefetch(1).make_initializable_iterator()
+        sessions = [tf.Session()]
+        sessions[0].run(iterator.initializer)
+        assert sessions[0].run(iterator.get_next()) == 1
+        assert asked.wait(30)
+
+    def collect():
+        sessions.clear()
+        gc.collect()
+
+    collecting = threading.Thread(target=collect, daemon=True)
+    collecting.start()
+    collecting.join(30)
+    assert not collecting.is_alive()
+    given.set()
+
+
 def test_a_session_block_is_entered_once():
     with tf.Graph().as_default() as graph, tf.Session() as session:
         with pytest.raises(RuntimeError, match="Session context managers are not re-entrant"), session:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import _thread
+import atexit
 import contextlib
 import re
 import threading
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -27,6 +30,15 @@ from tfexp.runtime.device_list import DeviceAttributes
 _CLOSE_TIMEOUT = 10.0
 _NODE = re.compile(r"\{\{node ([^}]+)\}\}")
 
+_open: weakref.WeakSet[RemoteBackend] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """While there are still threads: gRPC's answer to a call that a module's end makes comes to nobody any more."""
+    for backend in list(_open):
+        backend.close()
+
 
 class RemoteBackend:
     """One session at a server. Nothing is sent before the first step."""
@@ -42,6 +54,7 @@ class RemoteBackend:
         self._sent = 0  # nodes that the master has
         self._closed = False
         self._hinted = False
+        _open.add(self)
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> RemoteStep:
         return RemoteStep(self, fetches, targets, feeds)
@@ -144,12 +157,7 @@ class RemoteBackend:
         self._transport.close()
 
     def forget(self) -> None:
-        # A server of this process may be what the thread is at, which would then wait for itself.
-        closing = threading.Thread(target=self.close, name="tfexp-forgotten-session", daemon=True)
-        try:
-            closing.start()
-        except RuntimeError:  # the interpreter ends, and starts no more threads
-            self.close()
+        _thread.start_new_thread(self.close, ())
 
 
 class RemoteStep:

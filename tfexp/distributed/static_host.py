@@ -52,7 +52,7 @@ class StaticHosting(Hosting):
         self._waited_for: set[str] = set()
         self._client_said: dict[tuple[str, str], Message] = {}
         self._closed = threading.Event()
-        self._lock = threading.RLock()  # held while a server that is back gets its client, which closing waits for
+        self._lock = threading.RLock()  # while a server that is back gets its client: closing waits for that
         self._asking: threading.Thread | None = None
 
     def start(self, tasks: Sequence[TaskSpec], sink: Sink, say: Say) -> None:
@@ -95,11 +95,6 @@ class StaticHosting(Hosting):
     def restart(self, task: TaskSpec, address: str | None, sink: Sink) -> None:
         """A client is started again, a server is waited for; both, if both are gone."""
         name, channel = task.name, self._channels[task.name]
-        self._sinks[name] = sink
-        if name in self._waited_for:
-            return
-        self._waited_for.add(name)
-        self._watches.pop(name).end()
 
         def there(reply: Any, error: OpError | None) -> None:
             with self._lock:
@@ -110,6 +105,12 @@ class StaticHosting(Hosting):
                 else:  # gone once more, just now
                     channel.start(m.GetStatus(), there, wait=True)
 
+        with self._lock:
+            self._sinks[name] = sink
+            if name in self._waited_for:
+                return
+            self._waited_for.add(name)
+            self._watches.pop(name).end()
         channel.start(m.GetStatus(), there, wait=True)
 
     def _is_back(self, task: TaskSpec) -> None:

@@ -67,7 +67,7 @@ def serving(files: RunFiles, settings: Settings, checkpoint: str) -> Iterator[Se
 
 
 def export(files: RunFiles, settings: Settings, checkpoint: str, out: Path) -> Serving:
-    """Write the model that the `checkpoint` of the run has into the new folder `out`.
+    """Write the model that the `checkpoint` of the run has into the new folder `out`; returns it, its session closed.
 
     The SavedModel has the tag `serve` and one signature, `serving_default`: `features` to the model's `predictions`, as
     `serving` says. Raises ExperimentError as that does, and for a folder that is there or cannot be written.

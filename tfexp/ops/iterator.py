@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,19 +17,39 @@ from tfexp.ops.dataset import Dataset, DatasetIterator, State
 _TYPES = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
 
 
+class _Running:
+    """An iterator that has begun, and who has it or waits for it."""
+
+    __slots__ = ("interrupted", "iterator", "replaced", "user", "users")
+
+    def __init__(self, iterator: DatasetIterator):
+        self.iterator = iterator
+        self.user: _User | None = None  # whoever has it for himself now
+        self.users = 0  # with those who wait
+        self.interrupted = False
+        self.replaced = False  # by another one: its last user closes it
+
+
+class _User:
+    __slots__ = ("cancelled",)
+
+    def __init__(self) -> None:
+        self.cancelled = False
+
+
 class IteratorResource:
-    """One iterator of a session or task: where several threads and sessions take turns to get elements."""
+    """One iterator of a session or task: where several threads and sessions take turns to get elements.
+
+    To begin anew waits for nobody: steps that wait for an element get it of the iterator that was there before.
+    """
 
     def __init__(self, name: str, types: Sequence[Any], shapes: Sequence[TensorShape]):
         self.name = name
         self.types, self.shapes = list(types), list(shapes)
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
-        self._waiting = 0
-        self._user: object = None  # whoever has the iterator for himself now
-        self._interrupted = False
         self._dataset: Dataset | None = None
-        self._iterator: DatasetIterator | None = None
+        self._running: _Running | None = None
 
     def initialize(self, dataset: Dataset) -> None:
         """Start from the beginning of `dataset`."""
@@ -37,50 +57,51 @@ class IteratorResource:
         self._replace(self._dataset.iterator())
 
     def _replace(self, fresh: DatasetIterator) -> None:
-        with self.held() as old:
-            self._iterator = fresh
-        if old is not None:
-            old.close()
+        with self._lock:
+            old, self._running = self._running, _Running(fresh)
+            if old is None:
+                return
+            old.replaced = True
+            unused = not old.users
+        if unused:
+            old.iterator.close()
 
     def next(self, ctx: Any) -> list[Any]:
         """The next element; OutOfRangeError at the end, FailedPreconditionError before it was initialized."""
-        user = object()
-
-        def cancel() -> None:
-            # A step that is cancelled after its end, or before its turn, disturbs no other.
-            with self._lock:
-                if self._user is user and self._iterator is not None:
-                    self._interrupted = True
-                    self._iterator.interrupt()
-                self._changed.notify_all()
-
-        unregister = ctx.on_cancel(cancel)
-        try:
-            self._take(user, ctx.cancelled)
-            try:
-                element = self._running().next()
-            finally:
-                self._give_back()
-        finally:
-            unregister()
-        if element is None:
-            raise OutOfRangeError(None, None, "End of sequence")
-        # Views are of memory that the data set keeps.
-        return [v.copy() if isinstance(v, np.ndarray) and v.base is not None else v for v in element]
-
-    def _running(self) -> DatasetIterator:
-        if self._iterator is None:
+        running = self._joined()
+        if running is None:
             raise FailedPreconditionError(
                 None,
                 None,
                 "GetNext() failed because the iterator has not been initialized. Ensure that you have run the initializer "
                 "operation for this iterator before getting the next element.",
             )
-        return self._iterator
+        user = _User()
+
+        def cancel() -> None:
+            # A step that is cancelled after its end, or before its turn, disturbs no other.
+            with self._lock:
+                user.cancelled = True
+                if running.user is user:
+                    running.interrupted = True
+                    running.iterator.interrupt()
+                self._changed.notify_all()
+
+        unregister = ctx.on_cancel(cancel)
+        try:
+            self._wait_for_turn(running, user)
+            element = running.iterator.next()
+        finally:
+            unregister()
+            self._leave(running, user)
+        if element is None:
+            raise OutOfRangeError(None, None, "End of sequence")
+        # Views are of memory that the data set keeps.
+        return [v.copy() if isinstance(v, np.ndarray) and v.base is not None else v for v in element]
 
     @property
     def iterator(self) -> DatasetIterator | None:
-        return self._iterator
+        return None if self._running is None else self._running.iterator
 
     def restore(self, state: State) -> None:
         """Go on with the data set from that position; FailedPreconditionError before it was initialized."""
@@ -103,38 +124,51 @@ class IteratorResource:
     @contextlib.contextmanager
     def held(self) -> Iterator[DatasetIterator | None]:
         """The running iterator, which nobody else asks for elements in the meantime; None before it was initialized."""
-        self._take(self, lambda: False)
+        running = self._joined()
+        if running is None:
+            yield None
+            return
+        user = _User()
         try:
-            yield self._iterator
+            self._wait_for_turn(running, user)
+            yield running.iterator
         finally:
-            self._give_back()
+            self._leave(running, user)
 
-    def _take(self, user: object, cancelled: Callable[[], bool]) -> None:
-        """Wait for one's turn; CancelledError for who is `cancelled` before that."""
+    def _joined(self) -> _Running | None:
+        """What is running, which nobody closes until it was left."""
         with self._lock:
-            while self._user is not None and not cancelled():
-                self._waiting += 1
-                try:
-                    self._changed.wait()
-                finally:
-                    self._waiting -= 1
-            if cancelled():
+            if self._running is not None:
+                self._running.users += 1
+            return self._running
+
+    def _wait_for_turn(self, running: _Running, user: _User) -> None:
+        """CancelledError for who is cancelled before it is his turn."""
+        with self._lock:
+            while running.user is not None and not user.cancelled:
+                self._changed.wait()
+            if user.cancelled:
                 raise CancelledError(None, None, "Waiting for the next element was cancelled")
-            self._user = user
+            running.user = user
 
-    def _give_back(self) -> None:
+    def _leave(self, running: _Running, user: _User) -> None:
         with self._lock:
-            self._user = None
-            if self._interrupted and self._iterator is not None:
-                self._iterator.interrupt(False)
-            self._interrupted = False
-            if self._waiting:
+            if running.user is user:
+                running.user = None
+                if running.interrupted:
+                    running.interrupted = False
+                    running.iterator.interrupt(False)
+            running.users -= 1
+            if running.users:
                 self._changed.notify_all()
+            last = running.replaced and not running.users
+        if last:
+            running.iterator.close()
 
     def dispose(self) -> None:
         """Nobody uses it any more."""
-        if self._iterator is not None:
-            self._iterator.close()
+        if self._running is not None:
+            self._running.iterator.close()
 
 
 _NEW = f"() -> (handle: resource) {{shared_name: string; container: string; {_TYPES}}} #stateful"

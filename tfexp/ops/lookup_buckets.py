@@ -121,7 +121,10 @@ class Buckets:
         while True:
             # A bucket goes to the first of those that are at it, which takes it from a later one that had it till now.
             first[places[::-1]] = order[::-1]
-            on = ~(self._is_free(self._keys[places]) & self.is_key(keys[first[places]], keys))
+            there = first[places]
+            # A NaN is no other NaN's key, nor its own.
+            has = (there == order) | self.is_key(keys[there], keys)
+            on = ~(self._is_free(self._keys[places]) & has)
             if not on.any():
                 return places
             steps[on] += 1

@@ -56,7 +56,10 @@ class Backend(Protocol):
         ...
 
     def forget(self) -> None:
-        """`close`, for the garbage collection, which comes in any thread, whatever locks that has."""
+        """`close`, for the garbage collection, which comes in any thread, whatever locks that has: it waits for nothing.
+
+        What would wait is for a thread of `_thread`: those of `threading` are waited for when they start.
+        """
         ...
 
 

@@ -116,7 +116,10 @@ class LocalBackend:
             self.resources.clear()
 
     def forget(self) -> None:
-        self.close()
+        self.active.close()
+        self.plans.clear()
+        if self._owns_resources:
+            self.resources.forget()
 
     def guarded(self, runner: Callable[..., Sequence[Any]], timeout_in_ms: int = 0) -> Runner:
         """`runner` as a step that can be cancelled: by its deadline, and by closing the session."""

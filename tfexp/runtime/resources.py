@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tfexp.core.errors import AbortedError
+from tfexp.core.log import get_logger
 from tfexp.runtime.collectives import Exchange, LocalExchange
 
 DEFAULT_CONTAINER = "localhost"
@@ -50,6 +52,15 @@ class Resources:
 
     def clear(self, containers: Iterable[str] | None = None) -> None:
         """Drop the resources of these containers (all if None)."""
+        _let_go(self._dropped(containers))
+
+    def forget(self) -> None:
+        """Drop all, and do not wait until those that have an end of their own (threads) have come to it."""
+        ending = [resource for resource in self._dropped() if hasattr(resource, "dispose")]
+        if ending:
+            _thread.start_new_thread(_let_go_unheard, (ending,))
+
+    def _dropped(self, containers: Iterable[str] | None = None) -> list[Any]:
         with self._lock:
             names = list(self._containers) if containers is None else [c or DEFAULT_CONTAINER for c in containers]
             dropped: list[Mapping[Any, Any]] = [self._containers.pop(name, {}) for name in names]
@@ -57,16 +68,27 @@ class Resources:
                 dropped.extend(self._node_states.values())
                 self._node_states = {}
             self.generation += 1
-        _let_go(dropped)
+        return _all_of(dropped)
 
 
-def _let_go(dropped: Iterable[Mapping[Any, Any]]) -> None:
+def _all_of(dropped: Iterable[Mapping[Any, Any]]) -> list[Any]:
+    return [resource for resources in dropped for resource in resources.values()]
+
+
+def _let_go(dropped: Iterable[Any]) -> None:
     """Tell those that hold on to something outside (files) that nobody will use them any more."""
-    for resources in dropped:
-        for resource in resources.values():
-            dispose = getattr(resource, "dispose", None)
-            if dispose is not None:
-                dispose()
+    for resource in dropped:
+        dispose = getattr(resource, "dispose", None)
+        if dispose is not None:
+            dispose()
+
+
+def _let_go_unheard(dropped: Iterable[Any]) -> None:
+    for resource in dropped:
+        try:
+            resource.dispose()
+        except Exception as error:  # nobody is there to be told; what it needs for its end may have gone first
+            get_logger().debug("What a forgotten session has left did not end: %s", error)
 
 
 class SessionResources:
@@ -85,6 +107,7 @@ class SessionResources:
         self.find: Callable[..., Any] = shared.find
         self.remove: Callable[..., Any] = shared.remove
         self.clear: Callable[..., Any] = shared.clear
+        self.forget: Callable[[], None] = shared.forget
 
     @property
     def generation(self) -> int:
@@ -120,7 +143,7 @@ class SessionResources:
             self._exchange.end()
         with self._lock:
             self._held.clear()
-            dropped, self._node_states = list(self._node_states.values()), {}
+            dropped, self._node_states = _all_of(self._node_states.values()), {}
         _let_go(dropped)
         if self._isolated:
             self._shared.clear()
