@@ -260,6 +260,9 @@ def test_an_experiment_exports_what_is_served(tmp_path):
     served = tf.contrib.predictor.from_saved_model(str(folder))({"examples": [example.SerializeToString()]})
     expected = next(experiment.estimator.predict(input_fn=lambda: ({"x": tf.constant([[3.0]])}, None)))
     np.testing.assert_allclose(served["output"], [expected], rtol=1e-6)
+    core = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], str(tmp_path / "core"))
+    with pytest.raises(ValueError, match=r"default_output_alternative_key is not supported in core Estimator. Given: a"):
+        learn.make_export_strategy(serving, "a").export(core, str(tmp_path / "out"))
 
 
 def serving_of_arrays():
