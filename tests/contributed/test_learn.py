@@ -189,3 +189,18 @@ def test_tables_in_files(tmp_path):
     path.write_text("3,2\n1,2,0\n")
     with pytest.raises(ValueError, match="says \\(examples, features\\) = \\(3, 2\\)"):
         base.load_csv_with_header(str(path), np.int32, np.float32)
+
+
+def test_of_an_input_without_end_one_batch_is_predicted(tmp_path):
+    regressor = learn.LinearRegressor([tf.feature_column.numeric_column("x")], str(tmp_path))
+
+    def data():
+        return {"x": tf.constant([[1.0], [2.0]])}, tf.constant([[1.0], [2.0]])
+
+    regressor.fit(input_fn=data, steps=1)
+    assert len(list(regressor.predict(input_fn=data))) == 2
+
+    def ending():
+        return tf.data.Dataset.from_tensor_slices({"x": np.ones([3, 1], np.float32)}).batch(2)
+
+    assert len(list(regressor.predict(input_fn=ending))) == 3

@@ -166,7 +166,8 @@ def test_an_experiment_trains_evaluates_and_exports(tmp_path):
 
 def test_an_experiment_with_an_estimator_of_the_core(tmp_path):
     def core(features, labels, mode):
-        return model(features, labels, mode)._replace(eval_metric_ops={"mean": tf.metrics.mean(labels)})
+        made = model(features, labels, mode)._replace(eval_metric_ops={"mean": tf.metrics.mean(labels)})
+        return made.estimator_spec()
 
     made = tf.estimator.Estimator(core, str(tmp_path), tf.estimator.RunConfig(save_checkpoints_steps=1))
     seen = []
@@ -259,6 +260,9 @@ def test_an_experiment_exports_what_is_served(tmp_path):
     served = tf.contrib.predictor.from_saved_model(str(folder))({"examples": [example.SerializeToString()]})
     expected = next(experiment.estimator.predict(input_fn=lambda: ({"x": tf.constant([[3.0]])}, None)))
     np.testing.assert_allclose(served["output"], [expected], rtol=1e-6)
+    core = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], str(tmp_path / "core"))
+    with pytest.raises(ValueError, match=r"default_output_alternative_key is not supported in core Estimator. Given: a"):
+        learn.make_export_strategy(serving, "a").export(core, str(tmp_path / "out"))
 
 
 def serving_of_arrays():
@@ -277,8 +281,6 @@ def test_the_only_alternative_is_served(tmp_path):
     folder = trained.export_savedmodel(str(tmp_path / "out"), serving_of_arrays)
     served = tf.contrib.predictor.from_saved_model(folder.decode())({"x": [[3.0]]})
     assert list(served) == ["double"] and served["double"].shape == (1,)
-    with pytest.raises(ValueError, match="default_output_alternative_key"):
-        trained.export_savedmodel(str(tmp_path / "out"), serving_of_arrays, "only")
 
 
 def test_columns_say_what_is_parsed():

@@ -359,6 +359,9 @@ def test_parts_of_contrib_that_are_namespaces_of_their_own_answer_for_their_modu
         ("learn.python.learn.monitors", contrib.learn.monitors.EveryN),
         ("losses.python.metric_learning.metric_loss_ops", contrib.losses.metric_learning.npairs_loss),
         ("learn.python.learn.datasets.base", contrib.learn.datasets.base.load_csv_with_header),
+        ("learn.python.learn.estimators.head", contrib.learn.multi_class_head),
+        ("learn.python.learn.estimators.model_fn", contrib.learn.ModelFnOps),
+        ("learn.python.learn.estimators.prediction_key", contrib.learn.PredictionKey),
     ):
         assert getattr(stand_for(f"tensorflow.contrib.{name}"), part.__name__) is part
     assert stand_for("tensorflow.contrib.learn.python.learn.estimators.run_config").RunConfig is contrib.learn.RunConfig

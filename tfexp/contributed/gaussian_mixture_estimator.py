@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from tfexp.contributed.gaussian_mixture import FULL_COVARIANCE, GmmAlgorithm, gmm
-from tfexp.contributed.learn.estimators import Estimator, ModelFnOps
+from tfexp.contributed.learn.estimators import Estimator
+from tfexp.contributed.learn.model_fn_ops import ModelFnOps
 from tfexp.contributed.variables import local_variable
 from tfexp.estimator.canned.kmeans import FirstClustersHook
 from tfexp.graph.dependencies import with_dependencies

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.contributed.learn.estimators import Estimator, ModeKeys, ModelFnOps
+from tfexp.contributed.learn.estimators import Estimator
+from tfexp.contributed.learn.model_fn_ops import ModeKeys, ModelFnOps
 from tfexp.contributed.least_squares_factors import WALSModel
 from tfexp.contributed.variables import global_variable
 from tfexp.core import dtypes

@@ -52,6 +52,7 @@ class Estimator:
         self._config = complete_config(config, model_dir)
         _log.info("Using config: %s", self._config)
         self._params = copy.deepcopy(params or {})
+        self._model_fn = model_fn
         self._model = Model(model_fn, self._params, self._config)
         self._warm_start = as_settings(warm_start_from)
 

@@ -33,7 +33,7 @@ def predict(
     with model.graph() as graph:
         given = model.input(input_fn, ModeKeys.PREDICT)
         spec = model.spec(given.features, None, ModeKeys.PREDICT)
-        if not given.hooks and not graph.get_collection(GraphKeys.QUEUE_RUNNERS) and not _reads_dataset(graph):
+        if not given.hooks and not has_end(graph):
             _log.warning(
                 "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. This "
                 "is probably a mistake."
@@ -53,8 +53,10 @@ def predict(
             yield from _examples(batch) if single_examples else [batch]
 
 
-def _reads_dataset(graph: Graph) -> bool:
-    return any(op.type == "IteratorGetNext" for op in graph.get_operations())
+def has_end(graph: Graph) -> bool:
+    """Whether the input may come to an end: it has queues, or data sets."""
+    runners = graph.get_collection(GraphKeys.QUEUE_RUNNERS)
+    return bool(runners) or any(op.type == "IteratorGetNext" for op in graph.get_operations())
 
 
 def _chosen(predictions: Any, keys: Any) -> Any:

@@ -350,6 +350,7 @@ PYTHON = {
 OTHERS = {
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
+    "contrib.learn.python.learn.estimators.metric_key": "tfexp.contributed.learn.heads.metrics",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.mnist": "tfexp.stand_ins.mnist_model",
     "lite.python.convert": "tfexp.lite.converter tf.lite",

@@ -21,7 +21,7 @@ _log = get_logger()
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:
     """Whether the folder has a SavedModel's file. `tf.saved_model.contains_saved_model`."""
-    folder = os.fspath(export_dir)
+    folder = os.fsdecode(export_dir)
     files = (names.SAVED_MODEL_FILENAME_PB, names.SAVED_MODEL_FILENAME_PBTXT)
     return any(os.path.isfile(os.path.join(folder, file)) for file in files)
 
@@ -31,7 +31,7 @@ contains_saved_model = maybe_saved_model_directory
 
 def parse_saved_model(export_dir: Any) -> Any:
     """The SavedModel message of a folder. OSError where there is none, or it cannot be read."""
-    folder = os.fspath(export_dir)
+    folder = os.fsdecode(export_dir)
     binary, text = (os.path.join(folder, n) for n in (names.SAVED_MODEL_FILENAME_PB, names.SAVED_MODEL_FILENAME_PBTXT))
     if os.path.isfile(binary):
         with open(binary, "rb") as file:
@@ -56,7 +56,7 @@ class SavedModelLoader:
     """Loads graphs and values of the SavedModel in a folder."""
 
     def __init__(self, export_dir: Any):
-        self._export_dir = os.fspath(export_dir)
+        self._export_dir = os.fsdecode(export_dir)
         self._saved_model = parse_saved_model(export_dir)
 
     @property

@@ -19,7 +19,7 @@ from tfexp.train.optimizer import Optimizer
 _LINEAR_RATE = 0.2  # at most
 
 
-def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
+def optimizer_in_graph(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
     """Makes the optimizer in the graph of the model."""
 
     def make() -> Optimizer:
@@ -29,10 +29,10 @@ def _optimizer(given: Any, clip_norm: float | None, learning_rate: float) -> Cal
     return make
 
 
-def _linear_optimizer(given: Any, clip_norm: float | None, feature_columns: Any) -> Callable[[], Optimizer]:
+def linear_optimizer_of(given: Any, clip_norm: float | None, feature_columns: Any) -> Callable[[], Optimizer]:
     """That of a linear model of these columns, of which there may be none: Ftrl by default."""
     rate = default_learning_rate(as_columns(feature_columns or []), _LINEAR_RATE)
-    return _optimizer(given or "Ftrl", clip_norm, rate)
+    return optimizer_in_graph(given or "Ftrl", clip_norm, rate)
 
 
 class DNNClassifier(Classifier):
@@ -65,7 +65,7 @@ class DNNClassifier(Classifier):
                 n_classes,
                 weight_column_name,
                 label_keys,
-                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+                optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
                 config=config,
@@ -103,7 +103,7 @@ class DNNRegressor(Regressor):
                 model_dir,
                 label_dimension,
                 weight_column_name,
-                _optimizer(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+                optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
                 config=config,
@@ -138,7 +138,7 @@ class LinearClassifier(Classifier):
                 n_classes,
                 weight_column_name,
                 label_keys,
-                _linear_optimizer(optimizer, gradient_clip_norm, feature_columns),
+                linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
                 config,
                 loss_reduction=Reduction.MEAN,
             ),
@@ -169,7 +169,7 @@ class LinearRegressor(Regressor):
                 model_dir,
                 label_dimension,
                 weight_column_name,
-                _linear_optimizer(optimizer, gradient_clip_norm, feature_columns),
+                linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
                 config,
                 loss_reduction=Reduction.MEAN,
             ),
@@ -177,7 +177,7 @@ class LinearRegressor(Regressor):
         )
 
 
-def _combined_arguments(
+def combined_arguments(
     linear_feature_columns: Any,
     linear_optimizer: Any,
     dnn_feature_columns: Any,
@@ -191,14 +191,13 @@ def _combined_arguments(
     """What the estimators of a network and a linear model together have in common."""
     return {
         "linear_feature_columns": linear_feature_columns,
-        "linear_optimizer": _linear_optimizer(linear_optimizer, gradient_clip_norm, linear_feature_columns),
+        "linear_optimizer": linear_optimizer_of(linear_optimizer, gradient_clip_norm, linear_feature_columns),
         "dnn_feature_columns": dnn_feature_columns,
-        "dnn_optimizer": _optimizer(dnn_optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+        "dnn_optimizer": optimizer_in_graph(dnn_optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
         "dnn_hidden_units": dnn_hidden_units,
         "dnn_activation_fn": dnn_activation_fn,
         "dnn_dropout": dnn_dropout,
         "config": config,
-        "loss_reduction": Reduction.MEAN,
     }
 
 
@@ -241,7 +240,7 @@ class DNNLinearCombinedClassifier(Classifier):
                 n_classes=n_classes,
                 weight_column=weight_column_name,
                 label_vocabulary=label_keys,
-                **_combined_arguments(
+                **combined_arguments(
                     linear_feature_columns,
                     linear_optimizer,
                     dnn_feature_columns,
@@ -252,6 +251,7 @@ class DNNLinearCombinedClassifier(Classifier):
                     gradient_clip_norm,
                     config,
                 ),
+                loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
         )
@@ -294,7 +294,7 @@ class DNNLinearCombinedRegressor(Regressor):
                 model_dir,
                 label_dimension=label_dimension,
                 weight_column=weight_column_name,
-                **_combined_arguments(
+                **combined_arguments(
                     linear_feature_columns,
                     linear_optimizer,
                     dnn_feature_columns,
@@ -305,6 +305,7 @@ class DNNLinearCombinedRegressor(Regressor):
                     gradient_clip_norm,
                     config,
                 ),
+                loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
         )

@@ -9,22 +9,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from tfexp import estimator
 from tfexp.contributed.feature_columns import infer_real_valued_columns
 from tfexp.contributed.learn.metric_spec import MetricSpec
+from tfexp.contributed.learn.model_fn_ops import ModelFnOps
 from tfexp.contributed.learn.monitors import replace_monitors_with_hooks
 from tfexp.core import dtypes
 from tfexp.estimator.arguments import call_with_wanted
-from tfexp.estimator.export_outputs import PredictOutput
 from tfexp.estimator.inputs import numpy_input_fn
+from tfexp.estimator.predicting import has_end
 from tfexp.feature_column import numeric_column
 from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import get_default_graph
 from tfexp.ops.array import squeeze
-from tfexp.train.saved_model_names import DEFAULT_SERVING_SIGNATURE_DEF_KEY
+from tfexp.train.session_hooks import SessionRunContext, SessionRunHook, SessionRunValues
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -110,8 +112,11 @@ class Trainable:
         checkpoint_path: str | None = None,
         strip_default_attrs: bool = False,
     ) -> bytes:
-        """The new SavedModel's folder; serving_input_fn: gives InputFnOps, or a ServingInputReceiver."""
-        refuse(default_output_alternative_key=default_output_alternative_key)
+        """The new SavedModel's folder; serving_input_fn: gives InputFnOps, or a ServingInputReceiver.
+
+        default_output_alternative_key: of a model function's output alternatives the one that is served by default.
+        ValueError where there are several and it is none of them, and for other models.
+        """
 
         def receiver() -> Any:
             given = serving_input_fn()
@@ -120,10 +125,15 @@ class Trainable:
             features, _, fed = given
             return estimator.export.ServingInputReceiver(features, fed)
 
-        path: bytes = self.estimator.export_savedmodel(
+        path: bytes = self._exported(default_output_alternative_key).export_savedmodel(
             export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs
         )
         return path
+
+    def _exported(self, default_output_alternative_key: str | None) -> Any:
+        """The estimator that is exported."""
+        refuse(default_output_alternative_key=default_output_alternative_key)
+        return self.estimator
 
     def evaluate(
         self,
@@ -194,8 +204,19 @@ class Trainable:
 
     def _predicted(self, x: Any, input_fn: Any, batch_size: int | None) -> Iterator[dict[str, Any]]:
         given = self._input(x, None, input_fn, batch_size, num_epochs=1, shuffle=False)
-        found: Iterator[dict[str, Any]] = self.estimator.predict(given)
+        found: Iterator[dict[str, Any]] = self.estimator.predict(given, hooks=[_OnceWithoutEnd()])
         return found
+
+
+class _OnceWithoutEnd(SessionRunHook):
+    """Of an input that never ends, such as a constant, there is one batch."""
+
+    def begin(self) -> None:
+        self._is_endless = not has_end(get_default_graph())
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        if self._is_endless:
+            run_context.request_stop()
 
 
 def _engineer(input_fn: Callable[[], Any], feature_engineering_fn: Callable[[Any, Any], Any]) -> Any:
@@ -268,57 +289,6 @@ class Regressor(Trainable):
         return self._one_of_each(self._prediction, x, input_fn, batch_size, as_iterable)
 
 
-class ModeKeys(estimator.ModeKeys):
-    """What a model function is called for."""
-
-    INFER = estimator.ModeKeys.PREDICT
-
-
-class ModelFnOps(estimator.EstimatorSpec):
-    """What a model function may give.
-
-    output_alternatives: what is exported, {name: (type of problem, {name: tensor})}; unless given, the predictions are.
-    """
-
-    __slots__ = ()
-
-    def __new__(
-        cls,
-        mode: str,
-        predictions: Any = None,
-        loss: Any = None,
-        train_op: Any = None,
-        eval_metric_ops: Mapping[str, Any] | None = None,
-        output_alternatives: Any = None,
-        training_chief_hooks: Iterable[Any] | None = None,
-        training_hooks: Iterable[Any] | None = None,
-        scaffold: Any = None,
-    ) -> ModelFnOps:
-        made = super().__new__(
-            cls,
-            mode,
-            predictions,
-            loss,
-            train_op,
-            eval_metric_ops,
-            _outputs(predictions, output_alternatives) if mode == ModeKeys.INFER else None,
-            training_chief_hooks=training_chief_hooks,
-            training_hooks=training_hooks,
-            scaffold=scaffold,
-        )
-        return cast(ModelFnOps, made)
-
-
-def _outputs(predictions: Any, alternatives: Mapping[Any, Any] | None) -> dict[str, Any] | None:
-    """The outputs of an export. The only one is what is served by default."""
-    if alternatives is None:
-        return None if predictions is None else {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
-    if len(alternatives) == 1:
-        [(_, outputs)] = alternatives.values()
-        return {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(outputs)}
-    return {name: PredictOutput(outputs) for name, (_, outputs) in alternatives.items()}
-
-
 class Estimator(Trainable):
     """Of a model function that gives ModelFnOps, an EstimatorSpec, or (predictions, loss, training op).
 
@@ -333,12 +303,24 @@ class Estimator(Trainable):
         params: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
     ):
-        def model(features: Any, labels: Any, mode: str, params: Any, config: Any) -> Any:
-            one = features[""] if isinstance(features, dict) and list(features) == [""] else features
-            made = call_with_wanted(model_fn, features=one, labels=labels, mode=mode, params=params, config=config)
-            return made if isinstance(made, estimator.EstimatorSpec) else ModelFnOps(mode, *made)
+        self._model_fn, self._params = model_fn, params
+        super().__init__(self._made(model_dir, config, _first), feature_engineering_fn)
 
-        super().__init__(estimator.Estimator(model, model_dir, config, params), feature_engineering_fn)
+    def _made(self, model_dir: str | None, config: Any, default_of: Callable[[Any], Any]) -> estimator.Estimator:
+        """default_of: from the names of the model's output alternatives to the one that is served by default."""
+
+        def model(features: Any, labels: Any, mode: str, params: Any, config: Any) -> estimator.EstimatorSpec:
+            one = features[""] if isinstance(features, dict) and list(features) == [""] else features
+            made = call_with_wanted(self._model_fn, features=one, labels=labels, mode=mode, params=params, config=config)
+            if isinstance(made, estimator.EstimatorSpec):
+                return made
+            ops = made if isinstance(made, ModelFnOps) else ModelFnOps(mode, *made)
+            return ops.served(default_of(ops.output_alternatives))
+
+        return estimator.Estimator(model, model_dir, config, self._params)
+
+    def _exported(self, default_output_alternative_key: str | None) -> estimator.Estimator:
+        return self._made(self.model_dir, self.config, lambda _: default_output_alternative_key)
 
     def predict(
         self,
@@ -356,6 +338,10 @@ class Estimator(Trainable):
             return found
         rows: list[Any] = list(found)
         return _side_by_side(rows) if rows and isinstance(rows[0], Mapping) else np.stack(rows)
+
+
+def _first(alternatives: Mapping[Any, Any] | None) -> Any:
+    return next(iter(alternatives), None) if alternatives else None
 
 
 class SKCompat:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from tfexp.contributed.learn.estimators import refuse
+from tfexp.contributed.learn.estimators import Trainable
 from tfexp.contributed.learn.experiment import ExportStrategy
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
@@ -61,16 +61,23 @@ def make_export_strategy(
     """The ExportStrategy `Servo`: SavedModels below it, of which the newest `exports_to_keep` stay (None: all).
 
     serving_input_fn: gives InputFnOps, or for estimators of `tf.estimator` a ServingInputReceiver. ValueError in the export
-    for a default_output_alternative_key: a model has the outputs that it has.
+    of such an estimator for a default_output_alternative_key, which is that of `Estimator.export_savedmodel`.
     """
 
     def export_fn(
         estimator: Any, export_dir_base: str, checkpoint_path: str | None = None, strip_default_attrs: bool = False
     ) -> bytes:
-        refuse(default_output_alternative_key=default_output_alternative_key)
+        chosen = {}
+        if isinstance(estimator, Trainable):
+            chosen = {"default_output_alternative_key": default_output_alternative_key}
+        elif default_output_alternative_key is not None:
+            raise ValueError(
+                f"default_output_alternative_key is not supported in core Estimator. Given: {default_output_alternative_key}"
+            )
         path: bytes = estimator.export_savedmodel(
             export_dir_base,
             serving_input_fn,
+            **chosen,
             assets_extra=assets_extra,
             as_text=as_text,
             checkpoint_path=checkpoint_path,

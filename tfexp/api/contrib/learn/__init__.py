@@ -16,8 +16,6 @@ from tfexp.contributed.learn.constants import PredictionKey as PredictionKey
 from tfexp.contributed.learn.constants import ProblemType as ProblemType
 from tfexp.contributed.learn.constants import TaskType as TaskType
 from tfexp.contributed.learn.estimators import Estimator as Estimator
-from tfexp.contributed.learn.estimators import ModeKeys as ModeKeys
-from tfexp.contributed.learn.estimators import ModelFnOps as ModelFnOps
 from tfexp.contributed.learn.estimators import SKCompat as SKCompat
 from tfexp.contributed.learn.estimators import Trainable as Trainable
 from tfexp.contributed.learn.estimators import (
@@ -31,7 +29,17 @@ from tfexp.contributed.learn.experiment import ExportStrategy as ExportStrategy
 from tfexp.contributed.learn.exporting import InputFnOps as InputFnOps
 from tfexp.contributed.learn.exporting import build_parsing_serving_input_fn as build_parsing_serving_input_fn
 from tfexp.contributed.learn.exporting import make_export_strategy as make_export_strategy
+from tfexp.contributed.learn.heads.head import Head as Head
+from tfexp.contributed.learn.heads.head import no_op_train_fn as no_op_train_fn
+from tfexp.contributed.learn.heads.multi import multi_head as multi_head
+from tfexp.contributed.learn.heads.single import binary_svm_head as binary_svm_head
+from tfexp.contributed.learn.heads.single import multi_class_head as multi_class_head
+from tfexp.contributed.learn.heads.single import multi_label_head as multi_label_head
+from tfexp.contributed.learn.heads.single import poisson_regression_head as poisson_regression_head
+from tfexp.contributed.learn.heads.single import regression_head as regression_head
 from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
+from tfexp.contributed.learn.model_fn_ops import ModeKeys as ModeKeys
+from tfexp.contributed.learn.model_fn_ops import ModelFnOps as ModelFnOps
 from tfexp.contributed.learn.monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
 from tfexp.contributed.learn.reading import read_batch_examples as read_batch_examples
 from tfexp.contributed.learn.reading import read_batch_features as read_batch_features
@@ -39,6 +47,9 @@ from tfexp.contributed.learn.reading import read_batch_record_features as read_b
 from tfexp.contributed.learn.reading import read_keyed_batch_examples as read_keyed_batch_examples
 from tfexp.contributed.learn.reading import read_keyed_batch_features as read_keyed_batch_features
 from tfexp.contributed.learn.run_config import RunConfig as RunConfig
+from tfexp.contributed.learn.with_heads import DNNEstimator as DNNEstimator
+from tfexp.contributed.learn.with_heads import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
+from tfexp.contributed.learn.with_heads import LinearEstimator as LinearEstimator
 from tfexp.core.gone import missing_from
 
 __all__ = ["datasets", "io", "learn_runner", "monitors", "preprocessing", "utils"]
