@@ -475,31 +475,3 @@ def test_shapes_by_values_of_the_loop_and_of_the_graph_around_it():
     # TensorFlow looks through the entry into one loop, not into a loop in another, nor into a branch.
     tf.while_loop(lambda i: i < 1, lambda i: tf.while_loop(lambda x: True, body, [tf.zeros([4, 5])]) is None or i, [0])
     assert shapes[1] == [[5], [None, None], [None, None, 4]]
-
-
-def test_sparse_and_ragged_tensors_go_round():
-    sparse = tf.SparseTensor([[1]], [3.0], [5])
-
-    def grown(i, s):
-        indices = tf.concat([s.indices, [[tf.cast(i, tf.int64) + 2]]], 0)
-        return i + 1, tf.SparseTensor(indices, tf.concat([s.values * 2, [1.0]], 0), s.dense_shape)
-
-    _, found = tf.while_loop(lambda i, s: i < 2, grown, [0, sparse])
-    assert found.indices.shape.as_list() == [None, 1] and found.values.shape.as_list() == [None]
-    assert run(tf.sparse_tensor_to_dense(found)).tolist() == [0, 12, 2, 1, 0]
-    _, same = tf.while_loop(lambda i, s: i < 2, grown, [0, sparse], [tf.TensorShape([]), tf.TensorShape([None])])
-    assert same.indices.shape.as_list() == [None, None]
-    with pytest.raises(ValueError, match="shape invariant"):
-        tf.while_loop(lambda i, s: i < 2, grown, [0, sparse], [tf.TensorShape([]), tf.TensorShape([2])])
-    ragged = tf.ragged.constant([[1, 2], [3]])
-    _, wide = tf.while_loop(lambda i, r: i < 2, lambda i, r: (i + 1, tf.concat([r, r[:, :1]], 1)), [0, ragged])
-    assert run(wide.to_tensor()).tolist() == [[1, 2, 1, 1], [3, 3, 3, 0]]
-    assert wide.row_splits.shape.as_list() == [3] and wide.values.shape.as_list() == [None]
-
-    def longer(i, r):
-        return i + 1, tf.concat([r, r], 0)
-
-    with pytest.raises(ValueError, match="less-specific shape"):
-        tf.while_loop(lambda i, r: i < 1, longer, [0, ragged])
-    _, long = tf.while_loop(lambda i, r: i < 1, longer, [0, ragged], [tf.TensorShape([]), tf.TensorShape([None, None])])
-    assert run(long.to_tensor()).tolist() == [[1, 2], [3, 0], [1, 2], [3, 0]]

@@ -1,9 +1,7 @@
 """Session: fetches, feeds, defaults, closing, and the errors that TensorFlow raises for misuse."""
 
 import collections
-import gc
 import threading
-import weakref
 
 import numpy as np
 import pytest
@@ -442,45 +440,6 @@ def test_reset_closes_local_sessions(graph):
     with pytest.raises((errors.CancelledError, errors.FailedPreconditionError)):
         session.run(a)
     session.close()
-
-
-def test_a_forgotten_session_is_collected(graph):
-    a = tf.Variable(2.0)
-    session = tf.Session(graph=graph)
-    for _ in range(4):
-        session.run(a.initializer)
-    gone = weakref.ref(session)
-    backend = weakref.ref(session._backend)
-    del session
-    gc.collect()
-    assert gone() is None
-    assert backend() is None
-
-
-def test_a_forgotten_session_is_collected_while_its_data_is_waited_for():
-    asked, given = threading.Event(), threading.Event()
-
-    def numbers():
-        yield 1
-        asked.set()
-        given.wait()
-
-    with tf.Graph().as_default():
-        iterator = tf.data.Dataset.from_generator(numbers, tf.int32).prefetch(1).make_initializable_iterator()
-        sessions = [tf.Session()]
-        sessions[0].run(iterator.initializer)
-        assert sessions[0].run(iterator.get_next()) == 1
-        assert asked.wait(30)
-
-    def collect():
-        sessions.clear()
-        gc.collect()
-
-    collecting = threading.Thread(target=collect, daemon=True)
-    collecting.start()
-    collecting.join(30)
-    assert not collecting.is_alive()
-    given.set()
 
 
 def test_a_session_block_is_entered_once():

@@ -1,0 +1,58 @@
+"""GradientTape.jacobian and batch_jacobian, eagerly and in graphs."""
+
+import numpy as np
+import pytest
+
+import tfexp as tf
+from tfexp.runtime.eager import eager_mode
+
+
+def test_jacobians_in_graphs():
+    def both(x):
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+        return tape.jacobian(y, x), tape.batch_jacobian(y, x)
+
+    values = [[1.0, 2.0], [3.0, 5.0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        whole, by_row = session.run(both(tf.constant(values)))
+    expected = np.zeros([2, 2, 2, 2])
+    for i, j in np.ndindex(2, 2):
+        expected[i, j, i, j] = 2 * values[i][j]
+    np.testing.assert_array_equal(whole, expected)
+    np.testing.assert_array_equal(by_row, [[[2, 0], [0, 4]], [[6, 0], [0, 10]]])
+    with eager_mode():
+        traced = tf.function(both)(tf.constant(values))
+    np.testing.assert_array_equal(traced[0], whole)
+    np.testing.assert_array_equal(traced[1], by_row)
+
+
+def test_jacobians_of_batches_whose_size_the_run_knows():
+    values = np.float32([[1, 2], [3, 5], [7, 11]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x * x
+        rows, found = tape.batch_jacobian(y, x), tape.jacobian(tf.ensure_shape(y, [3, 2]), x)
+        assert rows.shape.as_list() == [None, 2, 2] and found.shape.as_list() == [3, 2, None, 2]
+        rows, found = session.run([rows, found], {x: values})
+        np.testing.assert_array_equal(rows, (2 * values)[:, :, np.newaxis] * np.eye(2))
+        np.testing.assert_array_equal(found.reshape(6, 6), np.diag(2 * values.ravel()))
+        with pytest.raises(ValueError, match="of which the shape is not known"):
+            tape.jacobian(y, x)
+
+
+@eager_mode()
+def test_jacobians():
+    x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    jacobian = tape.jacobian(y, x).numpy()
+    np.testing.assert_array_equal(jacobian.reshape(4, 4), np.diag([2, 4, 6, 8]))
+    np.testing.assert_array_equal(tape.batch_jacobian(y, x).numpy(), [np.diag([2, 4]), np.diag([6, 8])])
+    for function in (tape.gradient, tape.jacobian):
+        with pytest.raises(ValueError, match="Unknown value for unconnected_gradients: 'other'"):
+            function(y, x, unconnected_gradients="other")
