@@ -11,7 +11,7 @@ from tfexp.autograph.tracebacks import shows_program
 from tfexp.autograph.variables import UNBOUND, Body, Carried, Variables, is_symbolic, trial, where
 from tfexp.core import dtypes
 from tfexp.graph.control_flow import cond
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
 from tfexp.ops.check import Assert
@@ -94,7 +94,8 @@ class _GraphBranches:
 
 
 def _tensors(carried: Sequence[Carried]) -> list[Any]:
-    return [tensor for one in carried for tensor in one.tensors]
+    """What comes out of a branch; a number that nobody reads where it is nothing, which `cond` refuses."""
+    return [tensor for one in carried for tensor in one.tensors] or [constant(0)]
 
 
 def _check_mergeable(name: str, main: Carried, other: Carried, place: str) -> None:
