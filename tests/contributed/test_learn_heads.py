@@ -1,5 +1,7 @@
 """Heads of tf.contrib.learn, and models with them. Numbers are by hand, or those of TensorFlow 1.15."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,7 @@ import tfexp as tf
 learn = tf.contrib.learn
 pytestmark = pytest.mark.usefixtures("quiet")
 
-WEIGHTS = np.float32([1, 2, 0])
+WEIGHTS = np.float32([1, 3, 0])
 LOGITS = np.float32([[2], [-1], [0.5]])
 CLASS_LOGITS = np.float32([[1, 0, 2], [0, 3, 1], [1, 2, 0]])
 
@@ -25,31 +27,39 @@ def given(head, mode, labels, logits=LOGITS, train_op_fn=lambda loss: tf.no_op()
     return head.create_model_fn_ops(features, mode, labels, train_op_fn, tf.constant(logits), **more)
 
 
-def values(fetches):
+@contextlib.contextmanager
+def begun():
     with tf.Session() as session:
         session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
+        yield session
+
+
+def values(fetches):
+    with begun() as session:
         return session.run(fetches)
 
 
 def metrics(ops):
-    with tf.Session() as session:
-        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), tf.tables_initializer()])
+    with begun() as session:
         session.run([update for _, update in ops.eval_metric_ops.values()])
         return session.run({key: value for key, (value, _) in ops.eval_metric_ops.items()})
 
 
 def test_weighted_losses_are_minimized_by_examples_and_shown_by_weights():
     ops = given(learn.regression_head(weight_column_name="w", head_name="h"), "eval", tf.constant([1.0, 1.0, 1.0]))
-    assert values(ops.loss) == pytest.approx((1 + 2 * 4) / 3)
-    assert metrics(ops) == {"loss/h": pytest.approx((1 + 2 * 4) / 3)}
+    assert values(ops.loss) == pytest.approx((1 + 3 * 4) / 3)
+    assert metrics(ops) == {"loss/h": pytest.approx((1 + 3 * 4) / 4)}
     [summary] = tf.get_collection(tf.GraphKeys.SUMMARIES)
     assert summary.op.name == "loss/h"
     assert values(ops.predictions)["scores"].tolist() == LOGITS[:, 0].tolist()
 
 
 def test_a_link_and_counts():
-    ops = given(learn.poisson_regression_head(), "eval", tf.constant([1.0, 2.0, 3.0]))
+    counts = np.float32([1, 2, 3])
+    ops = given(learn.poisson_regression_head(), "eval", tf.constant(counts))
     np.testing.assert_allclose(values(ops.predictions)["scores"], np.exp(LOGITS[:, 0]), rtol=1e-6)
+    factorials = np.where(counts > 1, counts * np.log(counts) - counts + np.log(2 * np.pi * counts) / 2, 0)  # by Stirling
+    assert values(ops.loss) == pytest.approx((np.exp(LOGITS[:, 0]) - counts * LOGITS[:, 0] + factorials).mean())
     squared = given(learn.regression_head(link_fn=tf.square), "infer", None)
     assert values(squared.predictions)["scores"].tolist() == [4, 1, 0.25]
 
@@ -83,6 +93,17 @@ def test_classes_by_numbers_and_words():
     named = given(learn.multi_class_head(3, label_keys=["a", "b", "c"]), "eval", tf.constant(["c", "b", "a"]), CLASS_LOGITS)
     assert metrics(named) == {"loss": pytest.approx(found["loss"]), "accuracy": pytest.approx(2 / 3)}
     assert values(named.predictions)["classes"].tolist() == [b"c", b"b", b"b"]
+
+
+def test_metrics_count_examples_by_their_weights():
+    two = given(learn.multi_class_head(2, weight_column_name="w"), "eval", tf.constant([[1], [1], [0]]))
+    found, probabilities = metrics(two), 1 / (1 + np.exp(-LOGITS[:, 0]))
+    assert found["accuracy"] == found["recall/positive_threshold_0.500000_mean"] == pytest.approx(1 / 4)
+    assert found["labels/prediction_mean"] == pytest.approx(np.average(probabilities, weights=WEIGHTS))
+    head = learn.multi_class_head(3, weight_column_name="w", metric_class_ids=[1])
+    found = metrics(given(head, "eval", tf.constant([[1], [0], [1]]), CLASS_LOGITS))
+    assert (found["labels/actual_label_mean/class1"], found["labels/prediction_mean/class1"]) == (1 / 4, 3 / 4)
+    assert found["labels/logits_mean/class1"] == pytest.approx((0 * 1 + 3 * 3) / 4)
 
 
 def test_the_hinge_loss_separates_two_classes():
@@ -119,8 +140,9 @@ def test_a_centered_bias_is_learned_beside_the_model():
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         session.run(ops.train_op)
-        # The gradient of the mean of both losses, (3/3 + 3/3) / 2, scaled by Adagrad from 0.1.
-        np.testing.assert_allclose(session.run(bias), [0.1 / np.sqrt(0.1 + 1)], rtol=1e-6)
+        # The gradient of the mean of both losses, divided by Adagrad, which begins with 0.1.
+        gradient = (4 / 3 + 4 / 4) / 2
+        np.testing.assert_allclose(session.run(bias), [0.1 * gradient / np.sqrt(0.1 + gradient**2)], rtol=1e-6)
 
 
 def several(**more):
@@ -205,7 +227,7 @@ def test_a_linear_model_has_several_heads(tmp_path):
     assert made.fit(input_fn=inputs, steps=20).evaluate(input_fn=inputs, steps=1)["accuracy/A"] == 1
     predicted = list(made.predict(input_fn=lambda: inputs()[0]))
     assert [one["A", "classes"] for one in predicted] == [2, 0]
-    with pytest.raises(ValueError, match=r"specify a default_output_alternative\. Available .*: A, B"):
+    with pytest.raises(ValueError, match=r"specify a default_output_alternative\. Available .*: \['A', 'B'\]"):
         made.export_savedmodel(str(tmp_path / "out"), examples)
     with pytest.raises(ValueError, match="Requested default_output_alternative: C"):
         made.export_savedmodel(str(tmp_path / "out"), examples, "C")
@@ -238,3 +260,7 @@ def test_a_specification_for_the_core():
     assert sorted(both.estimator_spec("B").export_outputs) == ["A", "B", "serving_default"]
     with pytest.raises(KeyError):
         both.estimator_spec()
+    only = given(learn.regression_head(head_name="h"), "infer", None)
+    assert sorted(only.served(None).export_outputs) == sorted(only.served("h").export_outputs) == ["h", "serving_default"]
+    with pytest.raises(ValueError, match=r"Requested default_output_alternative: C, but available .*: \['h'\]"):
+        only.served("C")

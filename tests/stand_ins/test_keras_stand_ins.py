@@ -1,31 +1,24 @@
 """Private modules of Keras that other libraries' layers and tests are written with."""
 
-import sys
 import unittest
 
 import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp import as_tensorflow
 from tfexp.stand_ins import keras_layer_test, keras_tensors, keras_test_models, keras_tests
 from tfexp.stand_ins.modules import stand_for
 
 
+@pytest.mark.usefixtures("installed")
 def test_private_modules_beside_public_ones_are_found_from_their_parents():
-    as_tensorflow.install()
-    try:
-        from tensorflow.python.keras import backend
-        from tensorflow.python.keras.utils import generic_utils, tf_utils
+    from tensorflow.python.keras import backend
+    from tensorflow.python.keras.utils import generic_utils, tf_utils
 
-        assert backend.get_graph() is tf.get_default_graph() and backend.dot is tf.keras.backend.dot
-        assert tf_utils.shape_type_conversion is keras_tensors.shape_type_conversion
-        assert generic_utils.Progbar is tf.keras.utils.Progbar
-        assert stand_for("tensorflow.python.keras").backend is backend
-    finally:
-        sys.meta_path.pop(0)
-        for name in [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]:
-            del sys.modules[name]
+    assert backend.get_graph() is tf.get_default_graph() and backend.dot is tf.keras.backend.dot
+    assert tf_utils.shape_type_conversion is keras_tensors.shape_type_conversion
+    assert generic_utils.Progbar is tf.keras.utils.Progbar
+    assert stand_for("tensorflow.python.keras").backend is backend
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

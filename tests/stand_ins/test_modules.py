@@ -11,7 +11,6 @@ import sys
 import pytest
 
 import tfexp as tf
-from tfexp import as_tensorflow
 from tfexp.core.op import all_ops, find_op
 from tfexp.stand_ins.modules import generated_name, stand_for
 from tfexp.stand_ins.places import CONTRIB, MESSAGES, OTHERS, PYTHON, SHOWN
@@ -41,26 +40,21 @@ def _public(name):
     return functools.reduce(getattr, name.split(".")[1:], tf)
 
 
+@pytest.mark.usefixtures("installed")
 def test_packages_that_show_a_module_in_their_place():
-    as_tensorflow.install()
-    try:
-        # What is imported before and after does not matter.
-        importlib.import_module("tensorflow.python.saved_model.loader")
-        from tensorflow.python import compat, ops, saved_model, summary
-        from tensorflow.python.compat import compat as forward
-        from tensorflow.python.saved_model import simple_save
+    # What is imported before and after does not matter.
+    importlib.import_module("tensorflow.python.saved_model.loader")
+    from tensorflow.python import compat, ops, saved_model, summary
+    from tensorflow.python.compat import compat as forward
+    from tensorflow.python.saved_model import simple_save
 
-        assert saved_model.simple_save is tf.saved_model.simple_save is simple_save.simple_save
-        assert ops.convert_to_tensor is tf.convert_to_tensor and summary.scalar is tf.summary.scalar
-        assert compat.as_bytes is tf.compat.as_bytes and forward.forward_compatible is tf.compat.forward_compatible
-        python = sys.modules["tensorflow.python"]
-        assert {name: getattr(python, name) for name in SHOWN} == {
-            name: stand_for(f"tensorflow.python.{shown}") for name, shown in SHOWN.items()
-        }
-    finally:
-        sys.meta_path.pop(0)
-        for name in [name for name in sys.modules if name.partition(".")[0] == "tensorflow"]:
-            del sys.modules[name]
+    assert saved_model.simple_save is tf.saved_model.simple_save is simple_save.simple_save
+    assert ops.convert_to_tensor is tf.convert_to_tensor and summary.scalar is tf.summary.scalar
+    assert compat.as_bytes is tf.compat.as_bytes and forward.forward_compatible is tf.compat.forward_compatible
+    python = sys.modules["tensorflow.python"]
+    assert {name: getattr(python, name) for name in SHOWN} == {
+        name: stand_for(f"tensorflow.python.{shown}") for name, shown in SHOWN.items()
+    }
 
 
 @pytest.mark.parametrize(

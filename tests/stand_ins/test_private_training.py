@@ -167,6 +167,8 @@ def test_a_timer_that_never_triggers():
 
 def test_event_files_of_ones_own_name(tmp_path):
     writer = stand_for("tensorflow.python.pywrap_tensorflow").EventsWriter(str(tmp_path / "mine").encode())
+    writer.Flush()
+    writer.Close()
     assert list(tmp_path.iterdir()) == []
     writer.WriteEvent(tf.Event(wall_time=1.0, step=3))
     writer.Flush()

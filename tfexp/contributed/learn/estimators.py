@@ -115,7 +115,7 @@ class Trainable:
         """The new SavedModel's folder; serving_input_fn: gives InputFnOps, or a ServingInputReceiver.
 
         default_output_alternative_key: of a model function's output alternatives the one that is served by default.
-        ValueError where there are several and it is none of them, and for other models.
+        ValueError where it is none of them, where there are several and it is not given, and for other models.
         """
 
         def receiver() -> Any:

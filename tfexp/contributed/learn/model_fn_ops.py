@@ -96,26 +96,25 @@ class ModelFnOps(_Fields):
         return self._spec({name: _export_output(*alternative) for name, alternative in named.items()})
 
     def served(self, default: Any) -> estimator.EstimatorSpec:
-        """As `estimator_spec`, with signatures by what a request sends; `default`: the key of the alternative to serve."""
+        """As `estimator_spec`, with signatures by what a request sends; `default`: the key of the alternative to serve.
+
+        ValueError where none has that key, and where the key of one of several is missing.
+        """
         alternatives = dict(self.output_alternatives or {})
-        if default is not None and default not in alternatives and len(alternatives) != 1:
+        if default is not None and default not in alternatives:
             raise ValueError(
                 f"Requested default_output_alternative: {default}, but available output_alternatives are: "
-                f"{sorted(alternatives)}"
+                f"{sorted(alternatives, key=str)}"
             )
-        answers: dict[str, ExportOutput] = {
-            name: _Answer(*alternative) for name, alternative in alternatives.items() if name is not None
-        }
-        if len(alternatives) == 1:
-            [only] = alternatives.values()
-            answers[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = _Answer(*only)
-        elif default is not None:
-            answers[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = answers[default]
-        elif alternatives:
+        if default is None and len(alternatives) > 1:
             raise ValueError(
                 "Please specify a default_output_alternative. Available output_alternatives are: "
-                f"{', '.join(sorted(alternatives))}"
+                f"{sorted(alternatives, key=str)}"
             )
+        answers = {name: _Answer(*alternative) for name, alternative in alternatives.items() if name is not None}
+        if alternatives:
+            chosen = next(iter(alternatives)) if default is None else default
+            answers[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = _Answer(*alternatives[chosen])
         return self._spec(answers)
 
     def _spec(self, export_outputs: Mapping[Any, ExportOutput]) -> estimator.EstimatorSpec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tfexp.contributed.layers import linear
@@ -201,8 +201,8 @@ class SingleHead(Head):
         with name_scope(None, "centered_bias_step", [bias]) as scope:
             logits = reshape(tile(bias, [rows]), [rows, self._logits_dimension])
             with name_scope(None, "centered_bias", [logits]):
-                pair: Sequence[Tensor] = self._loss_function(ids, logits, weights)
-                loss = reduce_mean(pair, name="training_loss")
+                # In 1.15, too, it is the mean of what is minimized and what is shown.
+                loss = reduce_mean(self._loss_function(ids, logits, weights), name="training_loss")
         return AdagradOptimizer(_BIAS_LEARNING_RATE).minimize(loss, var_list=[bias], name=scope)
 
 

@@ -102,7 +102,7 @@ def _column(values: Any) -> Tensor:
     return expand_dims(values, 1) if values.shape.ndims == 1 else values
 
 
-def _columns(labels: Any, logits: Any) -> Pair:
+def _columns(labels: Any, logits: Any) -> tuple[Tensor, Tensor]:
     logits, labels = _column(convert_to_tensor(logits)), _column(convert_to_tensor(labels))
     logits.shape.assert_is_compatible_with(labels.shape)
     return labels, logits
