@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core.errors import InvalidArgumentError, OpError
@@ -27,26 +27,29 @@ class PartialStep:
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
+        guarded: Callable[[Callable[..., Sequence[Any]]], Callable[..., Sequence[Any]]],
     ):
+        """`guarded`: what makes a function end with the session, or when the time that the session gives is over."""
         self._changed = threading.Condition()
         self._running: set[int] = set()
+        self._guarded = guarded
         self._interpreter = interpreter
         self._plan: Plan = interpreter.plan
         self._fetches = {tensor: i for i, tensor in enumerate(fetches)}
         self._targets = set(targets)
         self._feeds = dict(zip(feeds, self._plan.feeds, strict=True))
-        self._progress = interpreter.begin()
+        self._progress = interpreter.begin(self._changed)
         self._fed: set[Tensor] = set()
         self._asked: set[Tensor | Operation] = set()
         self._fed_placeholders = {t.op for t in feeds if t.op.type in PLACEHOLDERS}
         self._position = {step.origin: n for n, step in enumerate(self._plan.steps)}
         self._made_by = {slot: step.origin for step in self._plan.steps for slot in step.outputs}
 
-    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any], trace: Trace | None = None) -> list[Any]:
+    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]:
         """Take these feeds and compute these elements (None for operations); each may come once in a partial run."""
         with self._changed:
             self._accept(elements, fed)
-        return self.compute(elements, trace)
+        return list(self._guarded(self.compute)(elements))
 
     def feed(self, fed: dict[Tensor, Any]) -> None:
         """Take these feeds, each of which may come once."""
@@ -68,10 +71,12 @@ class PartialStep:
         ]
 
     def _claim(self, elements: Sequence[Tensor | Operation]) -> set[int]:
-        """The steps that nobody else runs now."""
+        """The steps that have to run, once nobody else is about to run one of them."""
         with self._changed:
-            while not self._running.isdisjoint(needed := self._needed(elements)):
+            needed = self._needed(elements)
+            while not self._running.isdisjoint(needed):
                 self._changed.wait()
+                needed -= self._progress.done
             self._running |= needed
         return needed
 
