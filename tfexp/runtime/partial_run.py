@@ -73,7 +73,7 @@ class PartialStep:
     def _claim(self, elements: Sequence[Tensor | Operation]) -> set[int]:
         """The steps that have to run, once nobody else is about to run one of them."""
         with self._changed:
-            needed = self._needed(elements)
+            needed = self._needed(elements, self._fed)
             while not self._running.isdisjoint(needed):
                 self._changed.wait()
                 needed -= self._progress.done
@@ -86,23 +86,26 @@ class PartialStep:
         return len(self._asked) == len(self._fetches) + len(self._targets)
 
     def _accept(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> None:
-        for tensor, value in fed.items():
+        """Take all of them, or, if one may not come or not be asked for, none."""
+        for tensor in fed:
             if tensor not in self._feeds:
                 raise _wrong(f"The feed {tensor.name} was not specified in partial_run_setup.")
             if tensor in self._fed:
                 raise _wrong(f"The feed {tensor.name} has already been fed.")
-            self._fed.add(tensor)
-            self._progress.values[self._feeds[tensor]] = value
         for element in elements:
             if element not in self._fetches and element not in self._targets:
                 raise _wrong(f"The fetch {element.name} was not specified in partial_run_setup.")
             if element in self._asked:
                 raise _wrong(f"The fetch {element.name} has already been fetched.")
-            self._asked.add(element)
+        self._needed(elements, self._fed | fed.keys())
+        for tensor, value in fed.items():
+            self._progress.values[self._feeds[tensor]] = value
+        self._fed.update(fed)
+        self._asked.update(elements)
 
-    def _needed(self, elements: Sequence[Tensor | Operation]) -> set[int]:
+    def _needed(self, elements: Sequence[Tensor | Operation], fed: set[Tensor]) -> set[int]:
         """The steps that have to run now; InvalidArgumentError when one of them waits for a feed that did not come."""
-        missing = {tensor for tensor in self._feeds if tensor not in self._fed}
+        missing = self._feeds.keys() - fed
         awaited = {self._feeds[tensor]: tensor for tensor in missing}
         pending: list[Operation] = []
         for element in elements:
