@@ -73,6 +73,7 @@ def test_conds_nest():
         (lambda: (tf.constant(1.0), tf.constant(1.0)), lambda: tf.constant(1.0), ValueError, "overall structure"),
         (lambda: None, lambda: tf.constant(1.0), ValueError, "true_fn must have a return value"),
         (list, list, ValueError, "must return at least one result"),
+        (list, lambda: tf.constant(1.0), ValueError, "overall structure"),
         (lambda: tf.constant(1.0), None, TypeError, "false_fn argument required"),
         (lambda: tf.constant(1.0), 3, TypeError, "false_fn must be callable"),
     ],

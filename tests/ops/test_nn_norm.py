@@ -140,6 +140,8 @@ def test_sums_of_integers_are_integers_and_know_their_shape() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         count, total, squares = session.run(tf.nn.sufficient_statistics([[1, 2, 3], [4, 5, 6]], [1])[:3])
         assert (count, total.tolist(), squares.tolist()) == (3, [6, 15], [14, 77])
+        large = tf.placeholder(tf.float32, [4097, 4099, 3])
+        assert session.run(tf.nn.sufficient_statistics(large, [0, 1, 2])[0]) == np.float32(4097 * 4099 * 3), "rounded once"
         unknown = [tf.placeholder(tf.int32) for _ in range(2)]
         assert tf.accumulate_n(unknown, shape=[2, 4]).shape.as_list() == [2, 4]
 

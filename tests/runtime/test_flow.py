@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -186,20 +186,48 @@ def test_a_part_may_wait_for_what_another_brings(asleep: Asleep) -> None:
             session.partial_run(handle, given)
 
 
-def test_parts_at_once_run_what_both_need_once() -> None:
+def test_a_part_that_waits_ends_with_its_session(asleep: Asleep) -> None:
+    taken = queue().dequeue()
+    with tf.Session() as session:
+        handle = session.partial_run_setup([taken], [])
+        part = Background(lambda: session.partial_run(handle, taken))
+        asleep.wait()
+    with pytest.raises(CancelledError, match="Session was closed"):
+        part.result()
+
+
+def needed_by_both(other: Callable[[], Any]) -> tuple[tf.Tensor, list[Background]]:
+    """A 3.0 that a part and this other one need, and the calls of that one, which begin when it is computed."""
     others: list[Background] = []
 
-    def once() -> np.float32:
-        others.append(Background(lambda: session.partial_run(handle, second)))
+    def compute() -> np.float32:
+        others.append(Background(other))
         others[0]._thread.join(0.05)  # it would be done, or come here, did it not wait
         return np.float32(3.0)
 
-    shared = tf.py_func(once, [], tf.float32)
+    return tf.py_func(compute, [], tf.float32), others
+
+
+def test_parts_at_once_run_what_both_need_once() -> None:
+    shared, others = needed_by_both(lambda: session.partial_run(handle, second))
     first, second = shared * 2.0, shared * 5.0
     with tf.Session() as session:
         handle = session.partial_run_setup([first, second], [])
         assert session.partial_run(handle, first) == 6.0
         assert [other.result() for other in others] == [15.0]
+
+
+def test_a_part_waits_for_no_more_of_another_than_both_need() -> None:
+    q = queue()
+    shared, others = needed_by_both(lambda: session.partial_run(handle, given))
+    taken = q.dequeue() + shared
+    with tf.control_dependencies([q.enqueue(shared)]):
+        given = shared * 2.0
+    with tf.Session() as session:
+        handle = session.partial_run_setup([taken, given], [])
+        part = Background(lambda: session.partial_run(handle, taken))
+        assert part.result() == 6.0
+        assert [other.result() for other in others] == [6.0]
 
 
 def test_many_nodes_wait_in_one_thread(asleep: Asleep) -> None:

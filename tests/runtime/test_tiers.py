@@ -209,6 +209,7 @@ def test_wrong_partial_runs(session):
     handle = session.partial_run_setup([first, second], [a, b])
     with pytest.raises(errors.InvalidArgumentError, match="can't be computed from the feeds that have been fed so far"):
         session.partial_run(handle, second, {a: 2.0})
+    assert session.partial_run(handle, second, {a: 2.0, b: 3.0}) == 5.0  # what is refused takes nothing
     handle = session.partial_run_setup([first, second], [a, b])
     session.partial_run(handle, first, {a: 2.0})
     with pytest.raises(errors.InvalidArgumentError, match="The fetch first:0 has already been fetched"):

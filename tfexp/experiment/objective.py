@@ -21,13 +21,13 @@ class Objective:
     @property
     def scopes(self) -> tuple[str, ...]:
         """What the names of each part's variables begin with."""
-        return tuple(f"model/{part}/" for part, _ in self.parts)
+        return tuple(_scope_of(part) for part, _ in self.parts)
 
     @classmethod
     def of(cls, loss: tf.Tensor | Parts) -> Objective:
         """What a model's `loss` gave, and the regularization losses that its variables collected."""
         if isinstance(loss, Parts):
-            parts = tuple((scope, _regularized(part, f"model/{scope}/")) for scope, part in loss.minimized.items())
+            parts = tuple((scope, _regularized(part, _scope_of(scope))) for scope, part in loss.minimized.items())
             return cls(_regularized(loss.value, None), parts)
         return cls(_regularized(loss, None))
 
@@ -40,13 +40,17 @@ class Objective:
         """
         pairs = []
         for part, loss in self.parts or ((None, self.value),):
-            variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=None if part is None else f"model/{part}/")
+            variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=None if part is None else _scope_of(part))
             pairs += optimizer.compute_gradients(loss, var_list=variables)
         updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope=scope)
         if not updates:
             return pairs
         with tf.control_dependencies(updates):
             return [(gradient if gradient is None else _same(gradient), variable) for gradient, variable in pairs]
+
+
+def _scope_of(part: str) -> str:
+    return f"model/{part}/"
 
 
 def _same(gradient: Any) -> Any:

@@ -325,7 +325,7 @@ def cond(
             graph.prevent_fetching(tensor.op)
         original_true, flat_true, context_true = _branch("true_fn", true_fn, pred, pivot_true, 1)
         original_false, flat_false, context_false = _branch("false_fn", false_fn, pred, pivot_false, 0)
-        if isinstance(original_true, (list, tuple)) and not (original_true or original_false):
+        if all(isinstance(original, (list, tuple)) and not original for original in (original_true, original_false)):
             raise ValueError("true_fn and false_fn must return at least one result.")
         if not strict:
             original_true, original_false = _unpack_single(original_true), _unpack_single(original_false)

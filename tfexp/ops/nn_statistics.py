@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ def sufficient_statistics(
         wanted = list(axes) if isinstance(axes, (list, tuple, np.ndarray)) else [axes]
         sizes = [None if dims.ndims is None else dims.as_list()[axis] for axis in wanted]
         if all(n is not None for n in sizes):
-            count: Any = constant(np.prod(sizes, dtype=x.dtype.base_dtype.as_numpy_dtype), dtype=x.dtype)  # type: ignore[arg-type]
+            count: Any = constant(math.prod(sizes), dtype=x.dtype)  # type: ignore[arg-type]
         else:
             last = [axis + rank(x) if axis < 0 else axis for axis in wanted] if min(wanted) < 0 else wanted
             rank(x)

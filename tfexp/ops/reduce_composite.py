@@ -11,7 +11,6 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_identity, cast, comparison, elementwise_binary, elementwise_unary, reduce
-from tfexp.ops.complex_numbers import conj
 from tfexp.ops.elementwise_rounding import is_finite
 from tfexp.ops.reduce import known_scalar
 
@@ -39,15 +38,14 @@ def reduce_logsumexp(
 
 
 def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The mean squared distance from the mean, over `axis`, in the type of the input. `tf.math.reduce_variance`."""
+    """The mean square of the distance from the mean, over `axis`, in the type of the input. `tf.math.reduce_variance`.
+
+    Of complex values, too, it is the square, as in TensorFlow 1.15, not that of their size.
+    """
     with name_scope(name or "reduce_variance"):
         input_tensor = convert_to_tensor(input_tensor)
         means = reduce.reduce_mean(input_tensor, axis=axis, keepdims=True)
-        differences = input_tensor - means
-        if differences.dtype.is_complex:
-            squared = elementwise_binary.mul(differences, conj(differences))
-        else:
-            squared = elementwise_unary.square(differences)
+        squared = elementwise_unary.square(input_tensor - means)
         return reduce.reduce_mean(squared, axis=axis, keepdims=keepdims)
 
 

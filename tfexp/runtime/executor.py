@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
@@ -125,16 +126,17 @@ class Progress:
     """How far a step has come: the values so far, which steps have run, which turned out dead.
 
     `readers`: how many steps are still to read each value, and one more for what is fetched or constant. A value that
-    nobody is to read any more is let go of.
+    nobody is to read any more is let go of. `changed`: for those who wait for other threads' steps, notified of each.
     """
 
-    __slots__ = ("dead", "done", "readers", "values")
+    __slots__ = ("changed", "dead", "done", "readers", "values")
 
-    def __init__(self, values: list[Any], readers: list[int]):
+    def __init__(self, values: list[Any], readers: list[int], changed: threading.Condition | None):
         self.values = values
         self.readers = readers
         self.done: set[int] = set()
         self.dead: set[int] = set()
+        self.changed = changed
 
 
 class Interpreter:
@@ -189,9 +191,9 @@ class Interpreter:
             value.copy() if fetch.keep is Keep.COPY else value for value, fetch in zip(found, self.plan.fetches, strict=True)
         ]
 
-    def begin(self) -> Progress:
+    def begin(self, changed: threading.Condition | None = None) -> Progress:
         """A step of which nothing has run."""
-        return Progress(list(self._initial), list(self._readers))
+        return Progress(list(self._initial), list(self._readers), changed)
 
     def advance(
         self, progress: Progress, positions: Iterable[int], state: StepState | None, trace: Trace | None = None
@@ -310,6 +312,9 @@ class _Running:
             progress.readers[i] -= 1  # two strands at once may count one too few: then the value stays till the end
             if not progress.readers[i]:
                 progress.values[i] = None
+        if progress.changed is not None:
+            with progress.changed:
+                progress.changed.notify_all()
 
 
 def _is_dead(step: Step, inputs: list[Any], dead: set[int]) -> bool:

@@ -104,7 +104,8 @@ class LocalBackend:
 
     def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialStep:
         step = LocalStep(self, fetches, targets, feeds)
-        return PartialStep(Interpreter(step.plan(None, optimise=False), self.resources), fetches, targets, feeds)
+        interpreter = Interpreter(step.plan(None, optimise=False), self.resources)
+        return PartialStep(interpreter, fetches, targets, feeds, self.guarded)
 
     def list_devices(self) -> list[DeviceAttributes]:
         return [DeviceAttributes(name, self.memory[name]) for name in self.assignment.names]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core.errors import InvalidArgumentError, OpError
@@ -27,26 +27,29 @@ class PartialStep:
         fetches: Sequence[Tensor],
         targets: Sequence[Operation],
         feeds: Sequence[Tensor],
+        guarded: Callable[[Callable[..., Sequence[Any]]], Callable[..., Sequence[Any]]],
     ):
+        """`guarded`: what makes a function end with the session, or when the time that the session gives is over."""
         self._changed = threading.Condition()
         self._running: set[int] = set()
+        self._guarded = guarded
         self._interpreter = interpreter
         self._plan: Plan = interpreter.plan
         self._fetches = {tensor: i for i, tensor in enumerate(fetches)}
         self._targets = set(targets)
         self._feeds = dict(zip(feeds, self._plan.feeds, strict=True))
-        self._progress = interpreter.begin()
+        self._progress = interpreter.begin(self._changed)
         self._fed: set[Tensor] = set()
         self._asked: set[Tensor | Operation] = set()
         self._fed_placeholders = {t.op for t in feeds if t.op.type in PLACEHOLDERS}
         self._position = {step.origin: n for n, step in enumerate(self._plan.steps)}
         self._made_by = {slot: step.origin for step in self._plan.steps for slot in step.outputs}
 
-    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any], trace: Trace | None = None) -> list[Any]:
+    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]:
         """Take these feeds and compute these elements (None for operations); each may come once in a partial run."""
         with self._changed:
             self._accept(elements, fed)
-        return self.compute(elements, trace)
+        return list(self._guarded(self.compute)(elements))
 
     def feed(self, fed: dict[Tensor, Any]) -> None:
         """Take these feeds, each of which may come once."""
@@ -68,10 +71,12 @@ class PartialStep:
         ]
 
     def _claim(self, elements: Sequence[Tensor | Operation]) -> set[int]:
-        """The steps that nobody else runs now."""
+        """The steps that have to run, once nobody else is about to run one of them."""
         with self._changed:
-            while not self._running.isdisjoint(needed := self._needed(elements)):
+            needed = self._needed(elements, self._fed)
+            while not self._running.isdisjoint(needed):
                 self._changed.wait()
+                needed -= self._progress.done
             self._running |= needed
         return needed
 
@@ -81,23 +86,26 @@ class PartialStep:
         return len(self._asked) == len(self._fetches) + len(self._targets)
 
     def _accept(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> None:
-        for tensor, value in fed.items():
+        """Take all of them, or, if one may not come or not be asked for, none."""
+        for tensor in fed:
             if tensor not in self._feeds:
                 raise _wrong(f"The feed {tensor.name} was not specified in partial_run_setup.")
             if tensor in self._fed:
                 raise _wrong(f"The feed {tensor.name} has already been fed.")
-            self._fed.add(tensor)
-            self._progress.values[self._feeds[tensor]] = value
         for element in elements:
             if element not in self._fetches and element not in self._targets:
                 raise _wrong(f"The fetch {element.name} was not specified in partial_run_setup.")
             if element in self._asked:
                 raise _wrong(f"The fetch {element.name} has already been fetched.")
-            self._asked.add(element)
+        self._needed(elements, self._fed | fed.keys())
+        for tensor, value in fed.items():
+            self._progress.values[self._feeds[tensor]] = value
+        self._fed.update(fed)
+        self._asked.update(elements)
 
-    def _needed(self, elements: Sequence[Tensor | Operation]) -> set[int]:
+    def _needed(self, elements: Sequence[Tensor | Operation], fed: set[Tensor]) -> set[int]:
         """The steps that have to run now; InvalidArgumentError when one of them waits for a feed that did not come."""
-        missing = {tensor for tensor in self._feeds if tensor not in self._fed}
+        missing = self._feeds.keys() - fed
         awaited = {self._feeds[tensor]: tensor for tensor in missing}
         pending: list[Operation] = []
         for element in elements:
