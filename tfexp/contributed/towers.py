@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core.device import DeviceName
 from tfexp.estimator.arguments import call_with_wanted
 from tfexp.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
@@ -82,7 +83,7 @@ class _OfThread(threading.local):
 _of_thread = _OfThread()
 
 
-class TowerOptimizer(Optimizer):
+class TowerOptimizer(OptimizerWrapper):
     """Takes the steps of an optimizer with the gradients of all towers of `replicate_model_fn`, summed, in the last tower.
 
     The other towers get a step that does nothing. All towers have to ask for the same steps in the same order. Without
@@ -90,35 +91,21 @@ class TowerOptimizer(Optimizer):
     """
 
     def __init__(self, optimizer_or_optimizer_fn: Optimizer | Callable[[], Optimizer]):
-        super().__init__(use_locking=False, name=type(self).__name__)
-        self._given = optimizer_or_optimizer_fn
-
-    @functools.cached_property
-    def _optimizer(self) -> Optimizer:
-        return self._given() if callable(self._given) else self._given
+        super().__init__(optimizer_or_optimizer_fn, use_locking=False, name=type(self).__name__)
 
     def get_name(self) -> str:
-        return self._optimizer.get_name()
-
-    def get_slot(self, var: Any, name: str) -> Any:
-        return self._optimizer.get_slot(var, name)
-
-    def get_slot_names(self) -> list[str]:
-        return self._optimizer.get_slot_names()
-
-    def variables(self) -> list[Any]:
-        return self._optimizer.variables()
+        return self._opt.get_name()
 
     def compute_gradients(self, loss: Any, *args: Any, **kwargs: Any) -> GradientsAndVariables:
         """Those of the tower's part of the loss."""
         towers = _of_thread.towers
-        return self._optimizer.compute_gradients(loss if towers is None else towers.scaled(loss), *args, **kwargs)
+        return self._opt.compute_gradients(loss if towers is None else towers.scaled(loss), *args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """In the last tower the op that takes the step; in others one that does nothing. ValueError where steps differ."""
         towers = _of_thread.towers
         if towers is None or towers.count == 1:
-            return self._optimizer.apply_gradients(grads_and_vars, global_step=global_step, name=name)
+            return self._opt.apply_gradients(grads_and_vars, global_step=global_step, name=name)
         pairs = list(grads_and_vars)
         towers.steps[towers.current].append(pairs)
         towers.have_optimizer = True
@@ -127,7 +114,7 @@ class TowerOptimizer(Optimizer):
                 return no_op(name="train_op_placeholder")
         # Slots are made where the first tower would make them, so that they have the names of a model on one device.
         with variable_scope(towers.first_scope), name_scope(""):
-            return self._optimizer.apply_gradients(towers.gathered(), global_step=global_step, name=name)
+            return self._opt.apply_gradients(towers.gathered(), global_step=global_step, name=name)
 
 
 def replicate_model_fn(

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.train.optimizer import Optimizer
 
 
 class OptimizerWrapper(Optimizer):
-    """Passes on what it does not do itself."""
+    """Passes on what it does not do itself. `opt`: an optimizer, or what makes it when it is first needed."""
 
-    def __init__(self, opt: Optimizer, use_locking: bool, name: str):
+    def __init__(self, opt: Optimizer | Callable[[], Optimizer], use_locking: bool, name: str):
         super().__init__(use_locking, name)
-        self._opt = opt
+        self._given = opt
+
+    @functools.cached_property
+    def _opt(self) -> Optimizer:
+        return self._given() if callable(self._given) else self._given
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
         return self._opt.compute_gradients(*args, **kwargs)
