@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -10,8 +12,10 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.ops.windows import lay_windows
 from tfexp.runtime import libraries
 from tfexp.runtime.libraries import lacks_onednn, with_onednn
+from tfexp.runtime.onednn import kernels
 
 needs_onednn = pytest.mark.skipif(lacks_onednn() is not None, reason=str(lacks_onednn()))
 Function = Callable[..., Any]
@@ -79,6 +83,40 @@ def test_products(transpose_a: bool, transpose_b: bool) -> None:
     _check(3, lambda a, b: tf.matmul(a, b, transpose_a, transpose_b), *turned)
 
 
+def _pool(kind: str, size: list[int], strides: list[int], padding: str) -> Function:
+    return lambda x: getattr(tf.nn, kind)(x, [1, *size, 1], [1, *strides, 1], padding)
+
+
+@needs_onednn
+@pytest.mark.parametrize("kind", ["max_pool", "avg_pool"])
+@pytest.mark.parametrize(
+    ("size", "strides", "padding", "x"),
+    [
+        ([2, 2], [2, 2], "VALID", (3, 12, 14, 5)),
+        ([3, 2], [2, 1], "SAME", (3, 11, 13, 5)),
+        ([1, 2], [3, 2], "SAME", (2, 7, 9, 16)),
+        ([2, 3, 2], [2, 2, 1], "SAME", (2, 5, 7, 3, 4)),
+        ([2, 2], [2, 2], "SAME", (31, 17, 17, 32)),
+    ],
+    ids=["covering", "overlapping", "gaps", "3d", "shared"],
+)
+def test_pooling_and_its_gradients(kind: str, size: list[int], strides: list[int], padding: str, x: tuple[int, ...]) -> None:
+    function = _pool(f"{kind}3d" if len(size) == 3 else kind, size, strides, padding)
+    _check(2, function, _floats(*x))
+
+
+@needs_onednn
+@pytest.mark.parametrize("strides", [[2, 2], [1, 1]])
+def test_maxima_of_what_is_no_number_and_of_equals(strides: list[int]) -> None:
+    """oneDNN has the least finite number for the largest of nothing but NaN or -inf."""
+    image = np.random.default_rng(5).integers(3, size=(3, 8, 8, 5)).astype(np.float32)
+    image[0, :4], image[1, :4], image[2, ::2] = np.nan, -np.inf, np.nan
+    ours, theirs, plan = _both(_pool("max_pool", [2, 2], strides, "SAME"), image)
+    assert plan.count("[direct: oneDNN]") == 2
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
 @needs_onednn
 @pytest.mark.parametrize(
     ("function", "x", "dtype"),
@@ -105,6 +143,21 @@ def test_steps_at_the_same_time_and_batches_of_other_sizes() -> None:
         for _ in range(3):
             for one, other in zip(wanted, pool.map(lambda batch: session.run(y, {x: batch}), batches), strict=True):
                 np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4)
+
+
+@needs_onednn
+def test_it_computes_in_the_calling_thread_alone() -> None:
+    """OpenMP's threads would be in the way of the intra-op threads, and look for work long after theirs is done."""
+    openmp = ctypes.PyDLL("libgomp.so.1")
+    usual, threads = openmp.omp_get_max_threads(), set(os.listdir("/proc/self/task"))
+    openmp.omp_set_num_threads(3)
+    try:
+        call = kernels.convolve(4, 16, 16, 1, lay_windows((7, 7), (3, 3), (1, 1), (1, 1), "SAME"))
+        assert call is not None
+        call.function(_floats(4, 7, 7, 16), _floats(3, 3, 16, 16))
+    finally:
+        openmp.omp_set_num_threads(usual)
+    assert set(os.listdir("/proc/self/task")) <= threads
 
 
 @needs_onednn

@@ -17,7 +17,7 @@ from tfexp.ops import pool_kernels, windows_xla
 from tfexp.ops.array import Array, shape
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_identity import stop_gradient
-from tfexp.ops.conv import same_attrs
+from tfexp.ops.conv import is_float32, same_attrs
 from tfexp.ops.shape_rules import merged, with_rank
 from tfexp.ops.windows import (
     Windows,
@@ -228,6 +228,15 @@ def _attach_pool(op: Op, rank: int, function: Any) -> None:
         lay = _bound_windows(node, node.input_shapes[0].known_dims, rank)
         return None if lay is None else getattr(numba, function.__name__)(node.name, node.output_dtypes[0].name, lay)
 
+    @op.bind_with("onednn")
+    def _(onednn: Any, node: BindRequest) -> Call | None:
+        x = node.input_shapes[0].known_dims
+        if (lay := _bound_windows(node, x, rank)) is None or not is_float32(node):
+            return None
+        if function is pool_kernels.avg_pool:
+            return onednn.avg_pool(x[0], x[-1], lay)  # type: ignore[no-any-return,index]  # known
+        return onednn.max_pool(x[0], x[-1], lay, lambda x, out: function(x, lay, out))  # type: ignore[no-any-return,index]
+
 
 _attach_pool(max_pool_op, 4, pool_kernels.max_pool)
 _attach_pool(avg_pool_op, 4, pool_kernels.avg_pool)
@@ -296,6 +305,17 @@ def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
             return None
         return numba.max_pool_gradient(node.name, node.output_dtypes[0].name, lay)  # type: ignore[no-any-return]
 
+    @grad_op.bind_with("onednn")
+    def _(onednn: Any, node: BindRequest) -> Call | None:
+        if (lay := laid(node)) is None or any(dtype.name != "float32" for dtype in node.input_dtypes):
+            return None
+        batch, *_, depth = node.input_shapes[0].as_list()
+
+        def otherwise(x: Array, y: Array, grad: Array, out: Array) -> None:
+            pool_kernels.max_pool_gradient(x, y, grad, lay, out)
+
+        return onednn.max_pool_gradient(batch, depth, lay, otherwise)  # type: ignore[no-any-return]
+
     @second_op.kernel("CPU", shares=True)
     def _(ctx: Any, x: Array, y: Array, grad: Array, **attrs: Any) -> Array:
         return max_pool_second(x, y, grad, _windows(x.shape, rank, attrs), attrs["data_format"])
@@ -338,6 +358,13 @@ def _attach_mean_gradient(op: Op, rank: int) -> None:
         if (lay := laid(node)) is None:
             return None
         return Call(lambda sizes, grad, out=None: pool_kernels.avg_pool_gradient(grad, lay, out), out=True)
+
+    @op.bind_with("onednn")
+    def _(onednn: Any, node: BindRequest) -> Call | None:
+        if (lay := laid(node)) is None or not is_float32(node):
+            return None
+        batch, *_, depth = node.output_shapes[0].as_list()
+        return onednn.avg_pool_gradient(batch, depth, lay)  # type: ignore[no-any-return]
 
     @op.bind_with("numba")
     def _(numba: Any, node: BindRequest) -> Call | None:

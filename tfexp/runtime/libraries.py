@@ -22,7 +22,7 @@ ONEDNN = "onednn"
 
 
 def with_onednn(config: config_pb2.ConfigProto | None = None) -> config_pb2.ConfigProto:
-    """A copy of the ConfigProto, with which oneDNN computes convolutions and products of matrices."""
+    """A copy of the ConfigProto, with which oneDNN computes convolutions, pooling and products of matrices."""
     return with_rewriter(config, ONEDNN)
 
 

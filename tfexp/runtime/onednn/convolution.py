@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tfexp.core.workers import scratch, share, threads
-from tfexp.runtime.onednn.library import DIRECT, INFERENCE, Arg, Layout, Primitive, Reorder, ints
+from tfexp.core.workers import scratch, threads
+from tfexp.runtime.onednn.images import KEPT, channels_last, geometry, most_images, row_major, share_images
+from tfexp.runtime.onednn.library import DIRECT, INFERENCE, Arg, Layout, Primitive, Reorder
 
 _WORTH_SHARING = 1 << 22  # multiplications: below, the other threads wake up too late to help
-_KEPT = 8  # primitives of each kind: how many numbers of images come up
 
 
 class Convolution:
@@ -29,41 +29,40 @@ class Convolution:
         self._lay = lay
         self._depth, self._out_depth, self._groups = depth, out_depth, groups
         work = batch * math.prod(lay.outputs) * math.prod(lay.sizes) * depth // groups * out_depth
-        self._parts = 1 if work < _WORTH_SHARING else None
-        self._geometry = [ints(values) for values in (lay.strides, [d - 1 for d in lay.dilations], lay.before, lay.after)]
+        self._shares = work >= _WORTH_SHARING
+        self._geometry = geometry(lay)
         self._plain = self._filters(plain=True)
         kinds = self._forward, self._input_gradient, self._filter_gradient
         self._of: dict[str, Callable[[int], tuple[Primitive, Reorder]]] = {
-            kind.__name__: functools.lru_cache(_KEPT)(kind) for kind in kinds
+            kind.__name__: functools.lru_cache(KEPT)(kind) for kind in kinds
         }
-        self._most = -(-batch // (self._parts or threads()))
+        self._most = most_images(batch, self._shares)
 
     # --- what the op's rules call
 
-    def forward(self) -> Callable[..., np.ndarray]:
+    def forward(self) -> Callable[..., None]:
         """`f(x, filters, out)`."""
         self._of["_forward"](self._most)
 
-        def convolve(x: np.ndarray, filters: np.ndarray, out: np.ndarray) -> np.ndarray:
-            return self._map("_forward", Arg.SRC, x, filters, Arg.DST, out)
+        def convolve(x: np.ndarray, filters: np.ndarray, out: np.ndarray) -> None:
+            self._map("_forward", Arg.SRC, x, filters, Arg.DST, out)
 
         return convolve
 
-    def input_gradient(self) -> Callable[..., np.ndarray]:
+    def input_gradient(self) -> Callable[..., None]:
         """`f(grad, filters, out)`."""
         self._of["_input_gradient"](self._most)
 
-        def gradient(grad: np.ndarray, filters: np.ndarray, out: np.ndarray) -> np.ndarray:
-            return self._map("_input_gradient", Arg.DIFF_DST, grad, filters, Arg.DIFF_SRC, out)
+        def gradient(grad: np.ndarray, filters: np.ndarray, out: np.ndarray) -> None:
+            self._map("_input_gradient", Arg.DIFF_DST, grad, filters, Arg.DIFF_SRC, out)
 
         return gradient
 
-    def filter_gradient(self) -> Callable[..., np.ndarray]:
+    def filter_gradient(self) -> Callable[..., None]:
         """`f(x, grad, out)`."""
         self._of["_filter_gradient"](self._most)
 
-        def gradient(x: np.ndarray, grad: np.ndarray, out: np.ndarray) -> np.ndarray:
-            x, grad = np.ascontiguousarray(x), np.ascontiguousarray(grad)
+        def gradient(x: np.ndarray, grad: np.ndarray, out: np.ndarray) -> None:
             sums = scratch("onednn sums", (threads(), *out.shape), np.float32)
 
             def work(part: int, start: int, stop: int) -> None:
@@ -72,15 +71,13 @@ class Convolution:
                 primitive.run({Arg.SRC: x[start:stop], Arg.DIFF_WEIGHTS: packed, Arg.DIFF_DST: grad[start:stop]})
                 reorder.copy(packed, sums[part])
 
-            parts = self._share(work, len(x))
+            parts = share_images(work, len(x), self._shares)
             np.add.reduce(sums[:parts], 0, out=out)
-            return out
 
         return gradient
 
-    def _map(self, kind: str, given: Arg, array: np.ndarray, filters: np.ndarray, made: Arg, out: np.ndarray) -> np.ndarray:
+    def _map(self, kind: str, given: Arg, array: np.ndarray, filters: np.ndarray, made: Arg, out: np.ndarray) -> None:
         """For each part of the images, `out` from `array` and all filters."""
-        array, filters = np.ascontiguousarray(array), np.ascontiguousarray(filters)
 
         def work(part: int, start: int, stop: int) -> None:
             primitive, reorder = self._of[kind](stop - start)
@@ -88,14 +85,7 @@ class Convolution:
             reorder.copy(filters, packed)
             primitive.run({given: array[start:stop], Arg.WEIGHTS: packed, made: out[start:stop]})
 
-        self._share(work, len(array))
-        return out
-
-    def _share(self, work: Callable[[int, int, int], None], images: int) -> int:
-        if self._parts == 1:
-            work(0, 0, images)
-            return 1
-        return share(work, images)
+        share_images(work, len(array), self._shares)
 
     # --- primitives for a number of images, each with the copy of the filters from or to the usual layout
 
@@ -120,23 +110,15 @@ class Convolution:
 
     def _layouts(self, images: int) -> tuple[Layout, Layout, Layout]:
         """Of x, the filters (the library's choice), y."""
-        x = _channels_last(images, self._lay.inputs, self._depth)
-        return x, self._filters(plain=False), _channels_last(images, self._lay.outputs, self._out_depth)
+        x = channels_last(images, self._lay.inputs, self._depth)
+        return x, self._filters(plain=False), channels_last(images, self._lay.outputs, self._out_depth)
 
     def _filters(self, plain: bool) -> Layout:
         """Out depth before depth before window; groups, if there are several, first."""
         sizes, groups, units = self._lay.sizes, self._groups, self._out_depth
         depth = self._depth // groups
-        window = [stride * depth * units for stride in _row_major(sizes)]
+        window = [stride * depth * units for stride in row_major(sizes)]
         if groups == 1:
             return Layout((units, depth, *sizes), (1, units, *window) if plain else None)
         per_group = units // groups
         return Layout((groups, per_group, depth, *sizes), (per_group, 1, units, *window) if plain else None)
-
-
-def _channels_last(images: int, space: Sequence[int], depth: int) -> Layout:
-    return Layout((images, depth, *space), (math.prod(space) * depth, 1, *(s * depth for s in _row_major(space))))
-
-
-def _row_major(dims: Sequence[int]) -> list[int]:
-    return [math.prod(dims[axis + 1 :]) for axis in range(len(dims))]

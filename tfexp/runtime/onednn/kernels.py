@@ -13,7 +13,11 @@ import numpy as np
 from tfexp.core.kernel import Call
 from tfexp.runtime.onednn.convolution import Convolution
 from tfexp.runtime.onednn.library import LacksError
+from tfexp.runtime.onednn.pooling import LARGEST, MEAN, Pooling
 from tfexp.runtime.onednn.product import Product
+
+Compute = Callable[..., None]
+"""From arrays in one piece of memory to the last one."""
 
 
 def convolve(batch: int, depth: int, out_depth: int, groups: int, lay: Any) -> Call | None:
@@ -38,7 +42,47 @@ def product(rows: int, inner: int, columns: int, transpose_a: bool, transpose_b:
     return _call((rows, columns), (0, 1), lambda: Product(rows, inner, columns, transpose_a, transpose_b))
 
 
-def _call(shape: tuple[int, ...], order: tuple[int, int], make: Callable[[], Callable[..., np.ndarray]]) -> Call | None:
+def max_pool(batch: int, depth: int, lay: Any, otherwise: Compute) -> Call | None:
+    """Of x, channels last; `otherwise(x, out)`: where a window may have NaN or -inf alone."""
+
+    def make() -> Compute:
+        pooling = Pooling(LARGEST, batch, depth, lay)
+
+        def pool(x: np.ndarray, out: np.ndarray) -> None:
+            if not pooling.maxima(x, out):
+                otherwise(x, out)
+
+        return pool
+
+    return _call((batch, *lay.outputs, depth), (0,), make)
+
+
+def max_pool_gradient(batch: int, depth: int, lay: Any, otherwise: Compute) -> Call | None:
+    """Of x, what was pooled of it, and the gradient of that; `otherwise(x, pooled, gradient, out)` as `max_pool` has it."""
+
+    def make() -> Compute:
+        pooling = Pooling(LARGEST, batch, depth, lay)
+
+        def gradient(x: np.ndarray, pooled: np.ndarray, grad: np.ndarray, out: np.ndarray) -> None:
+            if not pooling.gradient_of_maxima(x, grad, out):
+                otherwise(x, pooled, grad, out)
+
+        return gradient
+
+    return _call((batch, *lay.inputs, depth), (0, 1, 2), make)
+
+
+def avg_pool(batch: int, depth: int, lay: Any) -> Call | None:
+    """Of x, channels last."""
+    return _call((batch, *lay.outputs, depth), (0,), lambda: Pooling(MEAN, batch, depth, lay).means)
+
+
+def avg_pool_gradient(batch: int, depth: int, lay: Any) -> Call | None:
+    """Of the input's sizes and the gradient."""
+    return _call((batch, *lay.inputs, depth), (1,), lambda: Pooling(MEAN, batch, depth, lay).gradient_of_means)
+
+
+def _call(shape: tuple[int, ...], order: tuple[int, ...], make: Callable[[], Compute]) -> Call | None:
     """`order`: which of the node's inputs are computed with."""
     if 0 in shape:
         return None
@@ -46,10 +90,11 @@ def _call(shape: tuple[int, ...], order: tuple[int, int], make: Callable[[], Cal
         compute = make()
     except LacksError:
         return None
-    first, second = order
 
     def call(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-        return compute(inputs[first], inputs[second], np.empty(shape, np.float32) if out is None else out)
+        result = np.empty(shape, np.float32) if out is None else out
+        compute(*[np.ascontiguousarray(inputs[n]) for n in order], result)
+        return result
 
     call.__name__ = "oneDNN"  # as plans name it
     return Call(call, out=True)

@@ -28,9 +28,9 @@ DISTRIBUTION = "onednn-cpu-gomp"
 _FILE = "libdnnl.so.3"
 
 _CPU, _IN_ORDER, _FLOAT32, _ANY_LAYOUT, _USER_SCRATCHPAD = 1, 1, 3, 1, 1
-INFERENCE, DIRECT = 96, 1  # what a forward primitive is for, and how a convolution is computed
+TRAINING, INFERENCE, DIRECT = 64, 96, 1  # what a forward primitive is for, and how a convolution is computed
 _UNIMPLEMENTED = 3
-_IMPLEMENTATION = 8  # what can be asked of a primitive's description
+_IMPLEMENTATION, _LAYOUT = 8, 255  # what can be asked of a primitive's description
 
 
 class Arg(enum.IntEnum):
@@ -39,26 +39,13 @@ class Arg(enum.IntEnum):
     SRC = 1
     DST = 17
     WEIGHTS = 33
+    BIAS = 41
+    WORKSPACE = 64
     SCRATCHPAD = 80
     DIFF_SRC = 129
     DIFF_DST = 145
     DIFF_WEIGHTS = 161
-
-    @property
-    def query(self) -> int:
-        """By what its layout is asked for."""
-        return _QUERIES[self]
-
-
-_QUERIES = {
-    Arg.SRC: 129,
-    Arg.DIFF_SRC: 130,
-    Arg.WEIGHTS: 131,
-    Arg.DIFF_WEIGHTS: 132,
-    Arg.DST: 133,
-    Arg.DIFF_DST: 134,
-    Arg.SCRATCHPAD: 136,
-}
+    DIFF_BIAS = 169
 
 
 class LacksError(Exception):
@@ -104,7 +91,8 @@ class Primitive:
         middle = () if hint is None else (hint._description,)
         given = [a.handle if isinstance(a, Layout) else a for a in arguments]
         engine = () if create == _REORDER else (_library().engine,)
-        _check(create, byref(self._description), *engine, *given, *middle, _library().attributes)
+        with _one_thread():  # what a primitive shares out, and to how many, is decided here
+            _check(create, byref(self._description), *engine, *given, *middle, _library().attributes)
         _destroy_with(self, "dnnl_primitive_desc_destroy", self._description)
         name = c_char_p()
         _check("dnnl_primitive_desc_query", self._description, _IMPLEMENTATION, 0, byref(name))
@@ -119,7 +107,7 @@ class Primitive:
     def layout_of(self, arg: Arg) -> Any:
         """A handle that lives as long as the primitive."""
         if arg not in self._layouts:
-            self._layouts[arg] = c_void_p(_library().quick.dnnl_primitive_desc_query_md(self._description, arg.query, 0))
+            self._layouts[arg] = c_void_p(_library().quick.dnnl_primitive_desc_query_md(self._description, _LAYOUT, arg))
         return self._layouts[arg]
 
     def memory_for(self, arg: Arg) -> np.ndarray:
