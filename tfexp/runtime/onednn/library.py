@@ -39,13 +39,11 @@ class Arg(enum.IntEnum):
     SRC = 1
     DST = 17
     WEIGHTS = 33
-    BIAS = 41
     WORKSPACE = 64
     SCRATCHPAD = 80
     DIFF_SRC = 129
     DIFF_DST = 145
     DIFF_WEIGHTS = 161
-    DIFF_BIAS = 169
 
 
 class LacksError(Exception):
@@ -91,7 +89,7 @@ class Primitive:
         middle = () if hint is None else (hint._description,)
         given = [a.handle if isinstance(a, Layout) else a for a in arguments]
         engine = () if create == _REORDER else (_library().engine,)
-        with _one_thread():  # what a primitive shares out, and to how many, is decided here
+        with _one_thread():  # how many threads are to share the work is decided here
             _check(create, byref(self._description), *engine, *given, *middle, _library().attributes)
         _destroy_with(self, "dnnl_primitive_desc_destroy", self._description)
         name = c_char_p()
@@ -103,6 +101,7 @@ class Primitive:
             _check("dnnl_primitive_create", byref(self._primitive), self._description)
         _destroy_with(self, "dnnl_primitive_destroy", self._primitive)
         self._layouts: dict[Arg, Any] = {}
+        self._memories = _Memories()
 
     def layout_of(self, arg: Arg) -> Any:
         """A handle that lives as long as the primitive."""
@@ -118,20 +117,31 @@ class Primitive:
     def run(self, arrays: Mapping[Arg, np.ndarray]) -> None:
         """Compute, from and to the memory of these arrays, whose layouts are those of `layout_of`."""
         given = {**arrays, Arg.SCRATCHPAD: self.memory_for(Arg.SCRATCHPAD)}
-        library, memories = _library(), (_ExecArg * len(given))()
-        made: list[c_void_p] = []
-        try:
-            for number, (arg, array) in enumerate(given.items()):
-                memory = c_void_p()
-                layout, address = self.layout_of(arg), array.ctypes.data
-                _called(library.quick, "dnnl_memory_create", byref(memory), layout, library.engine, address)
-                made.append(memory)
-                memories[number] = _ExecArg(arg, memory)
-            with _one_thread():
-                _check("dnnl_primitive_execute", self._primitive, library.stream(), len(given), memories)
-        finally:
-            for memory in made:
-                library.quick.dnnl_memory_destroy(memory)
+        library, arguments = _library(), (_ExecArg * len(given))()
+        for number, (arg, array) in enumerate(given.items()):
+            memory = self._memories.of.get(arg)
+            if memory is None:
+                memory = self._memories.of[arg] = _Memory(self.layout_of(arg))
+            _called(library.quick, "dnnl_memory_set_data_handle", memory.handle, c_void_p(array.ctypes.data))
+            arguments[number] = _ExecArg(arg, memory.handle)
+        with _one_thread():
+            _check("dnnl_primitive_execute", self._primitive, library.stream(), len(given), arguments)
+
+
+class _Memory:
+    """An array as primitives take it, wherever it is."""
+
+    def __init__(self, layout: c_void_p):
+        self.handle = c_void_p()
+        _check("dnnl_memory_create", byref(self.handle), layout, _library().engine, None)
+        _destroy_with(self, "dnnl_memory_destroy", self.handle)
+
+
+class _Memories(threading.local):
+    """Those of a primitive, in one thread: they take longer to make than to use."""
+
+    def __init__(self) -> None:
+        self.of: dict[Arg, _Memory] = {}
 
 
 _REORDER = "dnnl_reorder_primitive_desc_create"
@@ -167,7 +177,6 @@ class _Library:
         self.quick.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
         self.quick.dnnl_memory_desc_get_size.restype = c_size_t
         self.quick.dnnl_memory_desc_get_size.argtypes = [c_void_p]
-        self.quick.dnnl_memory_create.argtypes = [c_void_p] * 4
         self.engine, self.attributes = c_void_p(), c_void_p()
         self._streams = threading.local()
         _called(self.dll, "dnnl_engine_create", byref(self.engine), _CPU, c_size_t(0))
