@@ -113,7 +113,7 @@ FRAMEWORK = {
     "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
-    "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster",
+    "tfexp.runtime.test_io tfexp.stand_ins.traced_tests tfexp.distributed.local_cluster",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
     "framework.versions": "tf",
