@@ -47,6 +47,8 @@ FRAMEWORK = {
     "eager.graph_only_ops": "tfexp.stand_ins.eager_arguments",
     "eager.lift_to_graph": "tfexp.stand_ins.graph_copies",
     "eager.monitoring": "tfexp.stand_ins.monitoring",
+    "eager.remote": renamed("tf.config", connect_to_remote_host="experimental_connect_to_host")
+    + renamed("tf.config", connect_to_cluster="experimental_connect_to_cluster"),
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf tfexp.functions.wrapped tfexp.stand_ins.graph_copies",
@@ -84,7 +86,7 @@ FRAMEWORK = {
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
     "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
-    "tfexp.stand_ins.framework_ops",
+    "tfexp.stand_ins.framework_ops tfexp.graph.convert",
     "framework.kernels": "tfexp.stand_ins.registered_kernels",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.graph.used_ops tfexp.train.meta_graph "
@@ -115,8 +117,10 @@ FRAMEWORK = {
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
     "tfexp.runtime.test_io tfexp.stand_ins.traced_tests tfexp.distributed.local_cluster",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
-    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
-    "framework.versions": "tf",
+    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values "
+    + renamed("tfexp.graph.specs_of_values", _type_spec_from_value="type_spec_from_value"),
+    "framework.versions": "tf "
+    + renamed("tf.sysconfig", CXX11_ABI_FLAG="CXX11_ABI_FLAG", MONOLITHIC_BUILD="MONOLITHIC_BUILD"),
     "profiler.profiler": "tf.profiler",
     "profiler.tfprof_logger": "tf.profiler",
     "training.tracking.graph_view": "tfexp.stand_ins.tracked",

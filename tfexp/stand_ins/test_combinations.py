@@ -14,7 +14,7 @@ from typing import Any
 
 from absl.testing import parameterized
 
-from tfexp.graph.behavior import control_flow_v2_enabled
+from tfexp.graph.behavior import v2_behavior_enabled
 from tfexp.graph.graph import Graph
 from tfexp.runtime.eager import eager_mode
 
@@ -188,9 +188,9 @@ class TFVersionCombination(TestCombination):
 
     def should_execute_combination(self, kwargs: dict[str, Any]) -> tuple[bool, str | None]:
         version = kwargs.get("tf_api_version")
-        if version == 1 and control_flow_v2_enabled():
+        if version == 1 and v2_behavior_enabled():
             return False, "Skipping a TF1 test when TF2 is enabled."
-        if version == 2 and not control_flow_v2_enabled():
+        if version == 2 and not v2_behavior_enabled():
             return False, "Skipping a TF2 test when TF2 is not enabled."
         return True, None
 
