@@ -115,6 +115,12 @@ class SquareTest(tf.test.TestCase):
             x = tf.placeholder(tf.float64, [2, 3])
             good = tf.test.compute_gradient_error(x, [2, 3], tf.tanh(x), [2, 3])
             self.assertLess(good, 1e-6)
+            np.random.seed(3)
+            doubled = tf.test.compute_gradient(x, [2, 3], x**2, [2, 3])[0]
+            np.random.seed(3)
+            self.assertAllClose(np.diag(doubled), 2 * np.random.random_sample(6))
+            with self.assertRaisesRegex(AssertionError, r"x_shape = \[2, 3\], init_data shape = \[6\]"):
+                tf.test.compute_gradient(x, [2, 3], x, [2, 3], x_init_value=np.ones(6))
             with tf.get_default_graph().gradient_override_map({"Tanh": "Sigmoid"}):
                 wrong = tf.tanh(x)
             self.assertGreater(tf.test.compute_gradient_error(x, [2, 3], wrong, [2, 3]), 0.01)

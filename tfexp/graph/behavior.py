@@ -39,7 +39,7 @@ enable_v2_tensorshape = _not_there("enable_v2_tensorshape", "dimensions that are
 
 
 def v2_behavior_enabled() -> bool:
-    """False, see `enable_v2_behavior`; control flow v2 alone is not TensorFlow 2's behaviour. `tensorflow.python.tf2.enabled`."""
+    """False, see `enable_v2_behavior`: control flow v2 alone is not TensorFlow 2's. `tensorflow.python.tf2.enabled`."""
     return False
 
 

@@ -94,6 +94,8 @@ def combine(**kwargs: Any) -> list[OrderedDict[str, Any]]:
 
 def times(*combined: list[OrderedDict[str, Any]]) -> list[OrderedDict[str, Any]]:
     """Each combination of one list with each of the others; ValueError for an argument that two have."""
+    if not combined:
+        raise AssertionError("there is nothing to combine")
     for one, other in itertools.combinations((found[0] for found in combined if found), 2):
         if set(one) & set(other):
             raise ValueError(f"Keys need to not overlap: {one.keys()} vs {other.keys()}")
@@ -160,6 +162,8 @@ def _passed(kwargs: dict[str, Any], requested: list[str], modifiers: Iterable[Pa
     passed = {key: value for key, value in passed.items() if value is not ParameterModifier.DO_NOT_PASS_TO_THE_TEST}
     if unknown := set(passed) - set(requested):
         raise ValueError(f"The test does not take parameters that were passed : {unknown} .")
+    if missing := set(requested) - set(passed) - {"self"}:
+        raise ValueError(f"The test requires parameters whose arguments were not passed: {missing} .")
     return passed
 
 
