@@ -90,7 +90,7 @@ def test_classes():
 def test_all_that_a_test_takes_is_passed():
     class Tests(parameterized.TestCase):
         @combinations.generate(combinations.combine(a=1))
-        def test_more(self, a, b=3):
+        def test_more(self, a, *, b):
             self.fail()
 
     _, result = run(Tests)

@@ -26,8 +26,8 @@ def compute_gradient(
     """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements] and x's type, in the default session.
 
     For lists of `x`, a list of such pairs. Without `x_init_value`, NumPy's generator draws one, of [0, 1). `delta` is the
-    step of the central differences. Complex values count as two elements, real and imaginary part. AssertionError for an x that
-    `y` does not depend on, and for one whose values are neither real nor complex, or of another shape.
+    step of the central differences. Complex values count as two elements, real and imaginary part. AssertionError for an x
+    that `y` does not depend on, and for one whose values are neither real nor complex, or of another shape.
     """
     session = get_default_session()
     if session is None:

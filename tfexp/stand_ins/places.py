@@ -279,7 +279,7 @@ PYTHON = {
     + "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
     + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf " + renamed("tf.compat.v2.debugging", verify_tensor_all_finite_v2="assert_all_finite"),
-    "ops.op_selector": "tfexp.graph.gradients",
+    "ops.op_selector": "tfexp.contributed.graph_editor.select tfexp.graph.gradients",
     "ops.parsing_grad": "tf",
     "ops.parsing_ops": "tf tf.io tf.compat.v2.io:decode_csv_v2=decode_csv tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
