@@ -339,13 +339,14 @@ PYTHON = {
     + renamed("tfexp.ops.variable_lists", _all_saveable_objects="all_saveable_objects")
     + renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
-    "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
+    "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast "
+    + renamed("tfexp.ops.weights_broadcast", _ASSERT_BROADCASTABLE_ERROR_PREFIX="_MESSAGE"),
     "ops.while_loop": "tf",
     "ops.while_v2": "tfexp.stand_ins.functional_control_flow tf",
     "grappler.tf_optimizer": "tfexp.stand_ins.graph_optimizer",
     "module.module": renamed("tfexp.ops.module", Module="Module", camel_to_snake="_snake_case") + "tfexp.ops.module",
     "platform.app": "tf.app",
-    "platform.benchmark": "tf.test",
+    "platform.benchmark": "tf.test tfexp.runtime.benchmark:TensorFlowBenchmark=TensorFlowBenchmark",
     "platform.build_info": "tf.version",
     "platform.flags": "tf.flags",
     "platform.gfile": "tf.gfile",

@@ -34,7 +34,7 @@ FRAMEWORK = {
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
-    "eager.context": "tfexp.stand_ins.context",
+    "eager.context": "tfexp.stand_ins.context tf.config.experimental:VirtualDeviceConfiguration=VirtualDeviceConfiguration",
     "eager.cancellation": "tfexp.stand_ins.eager_execution",
     "eager.core": "tfexp.stand_ins.eager_execution",
     "eager.def_function": "tf tf.config:run_functions_eagerly=experimental_run_functions_eagerly "
@@ -98,7 +98,7 @@ FRAMEWORK = {
     "tfexp.graph.statistics "
     "tfexp.stand_ins.framework_ops tfexp.stand_ins.framework_registries tfexp.stand_ins.composites "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
-    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of "
+    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
     + "tf:enable_eager_execution_internal=enable_eager_execution "
     + renamed("tfexp.graph.convert", internal_convert_n_to_tensor_or_indexed_slices="convert_n_to_tensor_or_indexed_slices"),
     "framework.random_seed": "tf tf.compat.v2.random:set_seed=set_seed tfexp.graph.random_seed",
@@ -112,7 +112,7 @@ FRAMEWORK = {
     "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
     "framework.tensor_util": renamed("tf", constant_value="get_static_value")
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
-    + "tf tfexp.graph.unpublished",
+    + "tf tfexp.graph.unpublished tfexp.stand_ins.static_shapes:ShapeEquals=ShapeEquals",
     "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
