@@ -47,7 +47,7 @@ def compute_gradient(
 def _start(shape: Any, value: Any, x: Tensor) -> np.ndarray:
     dtype = x.dtype.base_dtype.as_numpy_dtype
     if value is not None:
-        start = np.array(value, dtype=dtype)
+        start: np.ndarray = np.array(value, dtype=dtype)
         if start.shape != tuple(shape):
             raise AssertionError(f"x_shape = {list(shape)}, init_data shape = {list(start.shape)}")
         return start
