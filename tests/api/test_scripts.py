@@ -38,7 +38,9 @@ import collections
 import fractions
 import inspect
 import sys
+import threading
 import time
+import unittest
 
 import beside
 import numpy as np
@@ -52,6 +54,7 @@ from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoi
 tf.disable_v2_behavior()
 assert np.float is float and np.product([2, 3]) == 6
 assert isinstance({}, collections.Mapping) and fractions.gcd(12, 18) == 6 and time.clock() >= 0.0
+assert not threading.Thread().isAlive() and hasattr(unittest.TestCase, "assertRaisesRegexp")
 names, more, words, defaults = inspect.getargspec(lambda a, b=2, *c, **d: None)
 assert (names, more, words, defaults) == (["a", "b"], "c", "d", (2,))
 assert tf is compat and tf.__name__ == "tfexp" and relu is tf.nn.relu and callable(print_tensors_in_checkpoint_file)

@@ -13,6 +13,7 @@ def test_namespaces_that_became_part_of_the_core_are_there():
     assert tf.contrib.cluster_resolver.SimpleClusterResolver is tf.distribute.cluster_resolver.SimpleClusterResolver
     assert tf.contrib.optimizer_v2.AdamOptimizer is tf.train.AdamOptimizer
     assert tf.contrib.autograph.to_graph is tf.autograph.to_graph
+    assert tf.contrib.autograph.do_not_convert is tf.autograph.experimental.do_not_convert
     tfe = tf.contrib.eager
     assert (tfe.py_func, tfe.custom_gradient, tfe.TensorSpec) == (tf.py_function, tf.custom_gradient, tf.TensorSpec)
     assert tfe.Checkpoint is tf.train.Checkpoint and tfe.run is tf.app.run

@@ -28,8 +28,11 @@ class SquareTest(tf.test.TestCase):
                 self.assertEqual(tf.no_op().device, "/device:CPU:0")
             with block(use_gpu=True):
                 self.assertEqual(tf.no_op().device, "")
-            with block(force_gpu=True):
-                self.assertEqual(tf.no_op().device, "/device:GPU:0")
+        with self.session(force_gpu=True):
+            self.assertEqual(tf.no_op().device, "/device:GPU:0")
+        for other in ({"force_gpu": True}, {"graph": tf.Graph()}, {"config": tf.ConfigProto()}):
+            with self.assertRaisesRegex(ValueError, f"The {next(iter(other))} used to get"), self.cached_session(**other):
+                pass
 
     def test_each_test_starts_with_an_empty_graph(self):
         self.assertEqual(tf.get_default_graph().get_operations(), [])
@@ -46,6 +49,7 @@ class SquareTest(tf.test.TestCase):
             lambda: self.assertAllClose([1.0, 2.0], [1.0, 2.1]),
             lambda: self.assertAllEqual([1, 2], [1, 3]),
             lambda: self.assertAllEqual([1, 2], [1, 2, 3]),
+            lambda: self.assertAllEqual(["a"], [b"a"]),
             lambda: self.assertAllEqual(["a"], [b"b"]),
             lambda: self.assertAllClose({"a": 1.0}, {"b": 1.0}),
             lambda: self.assertAllClose([1.0, {"a": [2.0]}], [1.0, {"a": [2.1]}]),
@@ -54,17 +58,50 @@ class SquareTest(tf.test.TestCase):
             lambda: self.assertNear(1.0, 2.0, 0.5),
             lambda: self.assertNotAllClose([1.0], [1.0]),
             lambda: self.assertAllInRange([0.5, 1.5], 0.0, 1.0),
+            lambda: self.assertAllClose(np.float16(1.0), np.float16(1.001)),
+            lambda: self.assertAllEqual(tf.ragged.constant([[1], [2, 3]]), [[1], [2, 4]]),
+            lambda: self.assertProtoEquals(3, tf.Summary()),
         ):
             with self.assertRaises(AssertionError):
                 call()
+
+    def test_failures_say_where(self):
+        nested = {"x": [1.0, {"y": [2.0, 3.0]}]}
+        for call, text in (
+            (lambda: self.assertAllClose(nested, {"x": [1.0, {"y": [2.0, 4]}]}), r"a\[x\]\[1\]\[y\] is different from b"),
+            (
+                lambda: self.assertAllClose([1.0, 2.0], [1.0, 3.0]),
+                r"(?s)not close where = \(array\(\[1\]\),\).*rhs",
+            ),
+            (lambda: self.assertAllEqual([1, 2], [1, 3]), r"(?s)not equal where = \(array\(\[1\]\),\).*lhs = \[2\]"),
+            (lambda: self.assertAllClose(nested, {"z": 1}), r"mismatched keys: a has keys dict_keys\(\['x'\]\)"),
+            (lambda: self.assertAllInRange([[1, 2], [3, 4]], 0, 3), r"1 of the 4 .* range \[0, 3\](?s:.*)\[1 1\] : 4"),
+            (lambda: self.assertAllInRange([np.nan], 0, 3), "1 of the 1 element.s. are NaN"),
+            (
+                lambda: self.assertAllInRange(np.arange(20), 1, 3, open_lower_bound=True),
+                r"(?s)range \(1, 3\].*\[11\] : 11\n  \.\.\.",
+            ),
+            (lambda: self.assertAllInRange(["a"], 0, 3), "does not have an ordered numeric type"),
+            (lambda: self.assertAllInSet([1, 2, 3], {1, 2}), r"1 unique element.* \{1, 2\}: \[3\]"),
+        ):
+            with self.assertRaisesRegex(AssertionError, text):
+                call()
+        with self.assertRaisesRegex(TypeError, "Error: a has <class 'str'>"):
+            self.assertAllClose("a", "a")
+
+    def test_ragged_tensors_are_lists_of_lists(self):
+        ragged = tf.ragged.constant([[1.0], [2.0, 3.0]])
+        self.assertAllClose(ragged, [[1.0], [2.0, 3.0]])
+        self.assertAllEqual([[1.0], [2.0, 3.0]], self.evaluate(ragged))
 
     def test_structures_and_strings(self):
         self.assertAllClose({"a": [1.0], "b": [np.ones(2), np.ones(3)]}, {"a": [1.0], "b": [np.ones(2), np.ones(3)]})
         self.assertAllClose([1.0, [2.0, 3.0], {"a": (4.0,)}], (1.0, np.array([2.0, 3.0]), {"a": [4.0]}))
         self.assertAllClose(tf.SparseTensorValue([[0]], [1.0], [2]), tf.SparseTensorValue([[0]], [1.0], [2]))
-        with self.assertRaisesRegex(ValueError, "Can't compare a dict"):
+        with self.assertRaisesRegex(ValueError, "Can't compare dict to non-dict, a.0. vs b.0."):
             self.assertAllClose([{"a": 1.0}], [1.0])
-        self.assertAllEqual(["a", "b"], np.array([b"a", b"b"], dtype=object))
+        self.assertAllEqual([b"a", b"b"], np.array([b"a", b"b"], dtype=object))
+        self.assertNotAllEqual(["a", "b"], np.array([b"a", b"b"], dtype=object))
         self.assertProtoEquals("tag: 'x' simple_value: 2", tf.Summary.Value(tag="x", simple_value=2))
 
     def test_op_errors_match_by_their_text(self):
@@ -78,6 +115,12 @@ class SquareTest(tf.test.TestCase):
             x = tf.placeholder(tf.float64, [2, 3])
             good = tf.test.compute_gradient_error(x, [2, 3], tf.tanh(x), [2, 3])
             self.assertLess(good, 1e-6)
+            np.random.seed(3)
+            doubled = tf.test.compute_gradient(x, [2, 3], x**2, [2, 3])[0]
+            np.random.seed(3)
+            self.assertAllClose(np.diag(doubled), 2 * np.random.random_sample(6))
+            with self.assertRaisesRegex(AssertionError, r"x_shape = \[2, 3\], init_data shape = \[6\]"):
+                tf.test.compute_gradient(x, [2, 3], x, [2, 3], x_init_value=np.ones(6))
             with tf.get_default_graph().gradient_override_map({"Tanh": "Sigmoid"}):
                 wrong = tf.tanh(x)
             self.assertGreater(tf.test.compute_gradient_error(x, [2, 3], wrong, [2, 3]), 0.01)
@@ -102,7 +145,7 @@ class SquareTest(tf.test.TestCase):
         one = tf.get_default_graph().as_graph_def()
         tf.test.assert_equal_graph_def(one, one)
         tf.constant(1.0, name="b")
-        with self.assertRaisesRegex(AssertionError, "only one of the graphs: .*b"):
+        with self.assertRaisesRegex(AssertionError, "Found unexpected node .*b"):
             tf.test.assert_equal_graph_def(tf.get_default_graph().as_graph_def(), one)
 
     def test_random_names_in_graph_defs_may_differ(self):
@@ -117,7 +160,7 @@ class SquareTest(tf.test.TestCase):
         tf.test.assert_equal_graph_def(*graphs, checkpoint_v2=True, hash_table_shared_name=True)
         tf.compat.v2.test.assert_equal_graph_def(*graphs)
         for name in ("checkpoint_v2", "hash_table_shared_name"):
-            with self.assertRaisesRegex(AssertionError, "different from expected"):
+            with self.assertRaisesRegex(AssertionError, "does not match expected"):
                 tf.test.assert_equal_graph_def(*graphs, **{name: True})
 
 

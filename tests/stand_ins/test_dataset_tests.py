@@ -5,7 +5,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.stand_ins.dataset_saving_tests import DatasetSerializationTestBase
-from tfexp.stand_ins.dataset_tests import DatasetTestBase, FilterTestBase
+from tfexp.stand_ins.dataset_tests import DatasetTestBase, FilterTestBase, default_test_combinations
 from tfexp.stand_ins.modules import stand_for
 from tfexp.stand_ins.option_groups import OptionsBase, create_option, merge_options
 
@@ -18,6 +18,19 @@ test_util = stand_for("tensorflow.python.framework.test_util")
 class TestFilters(FilterTestBase):
     def apply_filter(self, input_dataset, predicate):
         return input_dataset.filter(predicate)
+
+
+def test_specs_of_what_stands_for_an_element():
+    ragged = D.from_tensors((np.int32([1]), tf.ragged.constant([[1], [2, 3]])))
+    specs = structure.get_flat_tensor_specs(ragged.element_spec)
+    assert [(spec.shape.as_list() if spec.shape.rank else None, spec.dtype) for spec in specs] == [
+        ([1], tf.int32),
+        (None, tf.variant),
+    ]
+    assert [list(one.items()) for one in default_test_combinations()[:2]] == [
+        [("mode", "eager"), ("tf_api_version", 1)],
+        [("mode", "eager"), ("tf_api_version", 2)],
+    ]
 
 
 @test_util.run_all_in_graph_and_eager_modes

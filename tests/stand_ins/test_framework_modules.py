@@ -4,6 +4,7 @@ import gc
 import unittest
 
 import pytest
+from absl.testing import parameterized
 
 import tfexp as tf
 from tfexp.stand_ins.modules import stand_for
@@ -169,6 +170,43 @@ def test_decorators_that_ask_for_modes_there_are_not():
         return "ran"
 
     assert test_util.disable_all_xla("why")(test) is test and test_util.eager_lazy_remote_copy_on_and_off(test) is test
+
+
+def test_shapes_of_tensor_protos():
+    equals = module("framework.tensor_util").ShapeEquals
+    proto = tf.make_tensor_proto([[1, 2, 3]])
+    assert equals(proto, [1, 3]) and equals(proto, proto.tensor_shape) and not equals(proto, (3,))
+    with pytest.raises(TypeError, match="tensor_proto is not a"):
+        equals(3, [1])
+    with pytest.raises(TypeError, match="shape is not a list or tuple"):
+        equals(proto, 3)
+
+
+def test_variables_of_version_2_describe_variables_too():
+    kind = module("ops.variables").Variable
+    with tf.Graph().as_default():
+        v = tf.Variable([1.0])
+        assert kind.from_proto(v.to_proto()).name == v.name and kind.SaveSliceInfo is tf.Variable.SaveSliceInfo
+
+
+def test_tests_run_in_the_modes_that_decorators_name():
+    test_util, modes = module("framework.test_util"), []
+
+    class Modes(parameterized.TestCase, tf.test.TestCase):
+        @test_util.also_run_as_tf_function
+        def test_twice(self):
+            modes.append(("twice", tf.executing_eagerly()))
+
+        @test_util.build_as_function_and_v1_graph
+        def test_graphs(self):
+            modes.append((self.id().rpartition("_")[2], tf.executing_eagerly(), tf.get_default_graph().is_traced))
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Modes).run(result)
+    assert not result.failures + result.errors
+    assert modes == [("function", False, True), ("graph", False, False), ("twice", True), ("twice", False)]
+    with pytest.raises(ValueError, match="`build_as_function_and_v1_graph` only supports test methods"):
+        test_util.build_as_function_and_v1_graph(Modes)
 
 
 def test_objects_that_track_their_parts():

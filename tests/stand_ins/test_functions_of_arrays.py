@@ -53,6 +53,8 @@ def test_empty_results_have_empty_gradients():
             checker.compute_gradient(wrong, [np.ones((3, 2), np.float32)])
         with pytest.raises(ValueError, match="`x` must be a list"):
             checker.compute_gradient(tf.sin, np.ones(3))
+        with pytest.raises(AssertionError, match="unsupported type int64 of argument 1"):
+            checker.compute_gradient(tf.add, [np.ones(3), np.ones(3, np.int64)])
 
     both_modes(run)
 

@@ -1,4 +1,4 @@
-"""Modes of models, places of workers, and what a parsing node reads, as TensorFlow's own tests ask for them."""
+"""Modes of models, executors, places of workers, and what a parsing node reads, as TensorFlow's own tests ask for them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,22 @@ parsers = stand_for("tensorflow.python.util.example_parser_configuration")
 
 CHIEF = {"chief": ["a:1"], "worker": ["b:1", "b:2"], "ps": ["c:1"]}
 WORKERS = {"worker": ["b:1", "b:2"]}
+
+
+def test_executors_of_a_thread():
+    context, executors = (stand_for(f"tensorflow.python.eager.{name}") for name in ("context", "executor"))
+    one = context.context()
+    assert not (one.is_async() or context.is_async()) and one.execution_mode == context.SYNC
+    with context.eager_mode(), context.execution_mode(context.ASYNC):
+        assert one.is_async() and one.execution_mode == context.ASYNC
+        one.executor.wait()
+        context.async_wait()
+        another = executors.new_executor(enable_async=False)
+        with context.executor_scope(another):
+            assert one.executor is another and not context.is_async() and tf.constant(3).numpy() == 3
+        with pytest.raises(ValueError, match="Got 7"):
+            one.execution_mode = 7
+    assert not context.is_async()
 
 
 def test_modes_have_two_names():

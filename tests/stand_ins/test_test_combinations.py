@@ -32,6 +32,8 @@ def test_combining():
     assert [list(one.items()) for one in both] == [[("a", 3), ("b", 1), ("c", "x")], [("a", 3), ("b", 2), ("c", "x")]]
     with pytest.raises(ValueError, match="Keys need to not overlap"):
         combinations.times(numbers, combinations.combine(b=5))
+    with pytest.raises(AssertionError):
+        combinations.times()
     named = combinations.NamedObject("text", str)
     assert (repr(named), named(4), named.maketrans) == ("text", "4", str.maketrans)
 
@@ -83,6 +85,18 @@ def test_classes():
             seen.append(0)
 
     assert run(Tests)[0] == ["test_one_test_q_3", "test_one_test_q_5"] and seen == [3, 5]
+
+
+def test_all_that_a_test_takes_is_passed():
+    class Tests(parameterized.TestCase):
+        @combinations.generate(combinations.combine(a=1))
+        def test_more(self, a, *, b):
+            self.fail()
+
+    _, result = run(Tests)
+    assert [text.strip().splitlines()[-1] for _, text in result.errors] == [
+        "ValueError: The test requires parameters whose arguments were not passed: {'b'} ."
+    ]
 
 
 def test_strategies_and_what_they_need():

@@ -2,7 +2,7 @@
 
 Asking for a name of TensorFlow 0.x that 1.15 no longer has is an AttributeError that says what to use now; asking for one
 of 1.15 that tfexp does not have is an AttributeError that says so. `symbols_1_15.txt` has the public names of 1.15 (and
-`symbols_2_0.txt` those of 2.0, for `tf.compat.v2`).
+`symbols_2_0.txt` those of its `tf.compat.v2`).
 """
 
 import functools

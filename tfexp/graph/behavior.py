@@ -38,6 +38,11 @@ enable_tensor_equality = _not_there("enable_tensor_equality", "tensors that are 
 enable_v2_tensorshape = _not_there("enable_v2_tensorshape", "dimensions that are `tf.Dimension`s")
 
 
+def v2_behavior_enabled() -> bool:
+    """False, see `enable_v2_behavior`: control flow v2 alone is not TensorFlow 2's. `tensorflow.python.tf2.enabled`."""
+    return False
+
+
 def disable_eager_execution() -> None:
     """Nothing to do; ValueError once eager execution is on, which it then is for good. `tf.disable_eager_execution`."""
     if executing_eagerly():

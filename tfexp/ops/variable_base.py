@@ -128,6 +128,13 @@ class VariableV2(metaclass=_VariableType):
     constraint, synchronization, aggregation, shape)`.
     """
 
+    SaveSliceInfo = _SaveSliceInfo
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+        """The variable that a VariableDef describes, whose nodes are in the default graph (below `import_scope`)."""
+        return Variable(variable_def=variable_def, import_scope=import_scope)
+
 
 class Variable(VariableV2):
     """What all variables are (`isinstance(v, tf.Variable)`); calling it makes one.
@@ -137,7 +144,6 @@ class Variable(VariableV2):
     `ops.variables.RefVariable`.
     """
 
-    SaveSliceInfo = _SaveSliceInfo
     __array_priority__ = 100  # so that `ndarray + variable` asks the variable
 
     def __init__(self, *args: Any, **kwargs: Any):
@@ -188,11 +194,6 @@ class Variable(VariableV2):
         raise TypeError("'Variable' object is not iterable.")
 
     __hash__ = object.__hash__
-
-    @staticmethod
-    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
-        """The variable that a VariableDef describes, whose nodes are in the default graph (below `import_scope`)."""
-        return Variable(variable_def=variable_def, import_scope=import_scope)
 
 
 def _bind_operators() -> None:

@@ -25,9 +25,9 @@ def compute_gradient(
 ) -> Any:
     """(theoretical, numeric) Jacobians dy/dx of shape [x elements, y elements] and x's type, in the default session.
 
-    For lists of `x`, a list of such pairs. `delta` is the step of the central differences. Complex values
-    count as two elements, real and imaginary part. AssertionError for an x that `y` does not depend on, and for one whose
-    values are neither real nor complex.
+    For lists of `x`, a list of such pairs. Without `x_init_value`, NumPy's generator draws one, of [0, 1). `delta` is the
+    step of the central differences. Complex values count as two elements, real and imaginary part. AssertionError for an x
+    that `y` does not depend on, and for one whose values are neither real nor complex, or of another shape.
     """
     session = get_default_session()
     if session is None:
@@ -47,9 +47,12 @@ def compute_gradient(
 def _start(shape: Any, value: Any, x: Tensor) -> np.ndarray:
     dtype = x.dtype.base_dtype.as_numpy_dtype
     if value is not None:
-        return np.array(value, dtype=dtype)
-    drawn = np.random.uniform(-1, 1, shape)
-    return np.asarray(drawn + 1j * np.random.uniform(-1, 1, shape) if x.dtype.is_complex else drawn).astype(dtype)
+        start: np.ndarray = np.array(value, dtype=dtype)
+        if start.shape != tuple(shape):
+            raise AssertionError(f"x_shape = {list(shape)}, init_data shape = {list(start.shape)}")
+        return start
+    drawn = np.random.random_sample(shape)
+    return np.asarray(drawn + 1j * np.random.random_sample(shape) if x.dtype.is_complex else drawn).astype(dtype)
 
 
 def _jacobians(

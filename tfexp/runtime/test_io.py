@@ -1,15 +1,20 @@
-"""What tests put around a program and in the place of its parts: streams, threads, attributes, a session."""
+"""What tests put around a program and in the place of its parts: streams, threads, attributes, sessions."""
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tfexp.core.errors import OutOfRangeError
 from tfexp.core.text import as_text
+from tfexp.runtime.session import Session
+
+_log = logging.getLogger("tensorflow")
 
 
 class CapturedWrites:
@@ -70,7 +75,8 @@ class CheckedThread:
     def is_alive(self) -> bool:
         return self._thread.is_alive()
 
-    def check_joined(self) -> None:
+    def check_termination(self) -> None:
+        """The test fails that has not joined the thread by now."""
         if not self._joined:
             self._test.fail("A checked thread was not joined.")
 
@@ -122,16 +128,42 @@ class StubOutForTesting:
                 delattr(parent, name)
 
 
-class EagerSession:
-    """What `with self.session() as sess` gives where ops run at once: `sess.run(tensors)` are the tensors' values."""
+# --- sessions -----------------------------------------------------------------------------------------------------------
 
-    def __init__(self, evaluate: Callable[[Any], Any]):
-        self._evaluate = evaluate
 
-    def run(self, fetches: Any, feed_dict: Any = None, **_: Any) -> Any:
-        if feed_dict:
-            raise NotImplementedError(
-                "feed_dict is not supported when eager execution is enabled (in this case, sess.run(t) is shorthand for "
-                "t.numpy())"
-            )
-        return self._evaluate(fetches)
+class ErrorLoggingSession(Session):
+    """A session that writes what `run` raises to the log, which tests of background threads look at."""
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        try:
+            return super().run(*args, **kwargs)
+        except Exception as error:
+            if not isinstance(error, OutOfRangeError):  # the end of data is no failure
+                _log.error("%s", error)
+            raise
+
+
+class FakeEagerSession:
+    """A session's `run` over the test's `evaluate`, for tests that also run eagerly."""
+
+    def __init__(self, test_case: Any):
+        self._test_case = test_case
+
+    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
+        """The values. RuntimeError for feeds, and for other arguments of a session's `run`."""
+        shorthand = "when eager execution is enabled (in this case, sess.run(t) is shorthand for t.numpy()"
+        if kwargs.pop("feed_dict", None):
+            raise RuntimeError(f"feed_dict is not supported {shorthand}")
+        if args or kwargs:
+            raise RuntimeError(f"Optional args are not supported {shorthand}")
+        return self._test_case.evaluate(fetches)
+
+
+class EagerSessionWarner:
+    """What tests have in place of a session of their own while ops run at once: any use of it says what to do instead."""
+
+    def __getattr__(self, attr: str) -> Any:
+        raise AttributeError(
+            "Trying to access properties or call methods on the result of self.session() while eager execution is enabled: "
+            f"there is no session to take {attr!r} from. Use `self.evaluate`, or test in a graph."
+        )

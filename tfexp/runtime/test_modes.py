@@ -22,14 +22,12 @@ from tfexp.runtime.eager import eager_mode
 from tfexp.runtime.test_leaks import assert_no_garbage_created, assert_no_new_tensors
 from tfexp.runtime.testing import TestCase
 
-_NO_GPU = "this runtime has no GPU"
-
 TensorFlowTestCase = TestCase
 
 # --- which tests run ----------------------------------------------------------------------------------------------------
 
 
-def _as_decorator(wrap: Callable[..., Any], function: Any) -> Any:
+def as_decorator(wrap: Callable[..., Any], function: Any) -> Any:
     """`@decorate` and `@decorate()` alike."""
     return wrap if function is None else wrap(function)
 
@@ -44,8 +42,7 @@ def run_in_graph_and_eager_modes(
     """The test method runs in a session on its graph, and then once more, after tearDown and setUp, eagerly."""
 
     def wrap(method: Any) -> Any:
-        if isinstance(method, type):
-            raise ValueError("`run_in_graph_and_eager_modes` only supports test methods.")
+        only_for_methods("run_in_graph_and_eager_modes", method, " Did you mean to use `run_all_in_graph_and_eager_modes`?")
 
         @functools.wraps(method)
         def run(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -55,16 +52,23 @@ def run_in_graph_and_eager_modes(
             except unittest.SkipTest:  # it may only skip the one mode
                 pass
             eagerly = assert_no_new_tensors(assert_no_garbage_created(method)) if assert_no_eager_garbage else method
+            again = reset_test or assert_no_eager_garbage
+            if again:
+                self.tearDown()
+                self.reset()
             with eager_mode():
-                if reset_test or assert_no_eager_garbage:
-                    self.tearDown()
-                    self.reset()
+                if again:
                     self.setUp()
                 eagerly(self, *args, **kwargs)
 
         return run
 
-    return _as_decorator(wrap, func)
+    return as_decorator(wrap, func)
+
+
+def only_for_methods(name: str, method: Any, hint: str = "") -> None:
+    if isinstance(method, type):
+        raise ValueError(f"`{name}` only supports test methods.{hint}")
 
 
 def _unchanged(func: Any = None) -> Any:
@@ -75,8 +79,7 @@ def _unchanged(func: Any = None) -> Any:
 run_deprecated_v1 = deprecated_graph_mode_only = run_all_in_deprecated_graph_mode_only = _unchanged
 disable_cudnn_autotune = eager_lazy_remote_copy_on_and_off = _unchanged
 enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = _unchanged
-enable_output_all_intermediates = also_run_as_tf_function = run_class_in_v1_v2 = _unchanged
-run_in_v1_v2 = build_as_function_and_v1_graph = _unchanged
+enable_output_all_intermediates = run_class_in_v1_v2 = run_in_v1_v2 = _unchanged
 
 
 def for_all_test_methods(decorator: Any, *args: Any, **kwargs: Any) -> Any:
@@ -132,36 +135,37 @@ def run_all_in_graph_and_eager_modes(cls: Any) -> Any:
     return for_all_test_methods(lambda: run_in_graph_and_eager_modes)(cls)
 
 
-def _skipping(reason: str, func: Any) -> Any:
-    skip = unittest.skip(reason)
-    return _as_decorator(skip, func)
-
-
 def run_v1_only(reason: Any = None, func: Any = None) -> Any:
     """Nothing changes: this is TensorFlow 1. `@run_v1_only("why")`, and `@run_v1_only` alone."""
     return _unchanged(func if func is not None or isinstance(reason, str) or reason is None else reason)
 
 
-def run_v2_only(func: Any = None, reason: str | None = None) -> Any:
-    return _skipping("runs with TensorFlow 2 only" + (f": {reason}" if reason else ""), func)
+def _skipping(name: str, reason: str) -> Callable[..., Any]:
+    """A decorator of test methods, with that name, which skips them all."""
+
+    def skip(func: Any = None) -> Any:
+        def wrap(method: Any) -> Any:
+            only_for_methods(name, method)
+            return unittest.skip(reason)(method)
+
+        return as_decorator(wrap, func)
+
+    return skip
 
 
-def run_gpu_only(func: Any = None) -> Any:
-    return _skipping(_NO_GPU, func)
-
-
-run_cuda_only = run_gpu_or_tpu = run_gpu_only
+run_v2_only = _skipping("run_v2_only", "Test is only compatible with v2")
+run_gpu_only = run_gpu_or_tpu = _skipping("run_gpu_only", "Test requires GPU")
+run_cuda_only = _skipping("run_cuda_only", "Test requires CUDA GPU")
 
 
 def skip_if(condition: Any) -> Any:
-    """Skips the test where the condition, or what it returns, holds."""
+    """The test does nothing, and passes, where the condition, or what it returns, holds."""
 
     def decorate(method: Any) -> Any:
         @functools.wraps(method)
         def run(self: Any, *args: Any, **kwargs: Any) -> None:
-            if condition() if callable(condition) else condition:
-                self.skipTest("the condition to skip it holds")
-            method(self, *args, **kwargs)
+            if not (condition() if callable(condition) else condition):
+                method(self, *args, **kwargs)
 
         return run
 
@@ -228,7 +232,7 @@ def assert_ops_in_graph(expected_ops: dict[str, str], graph: Any) -> dict[str, A
     for node in graph.as_graph_def().node:
         if node.name in expected_ops:
             if expected_ops[node.name] != node.op:
-                raise ValueError(f"Expected op for node {node.name!r} is {expected_ops[node.name]!r} but got {node.op!r}")
+                raise ValueError(f"Expected op for node {node.name} is different. {expected_ops[node.name]} vs {node.op}")
             actual[node.name] = node
     if actual.keys() != expected_ops.keys():
         raise ValueError(f"Not all expected ops are present. Expected {sorted(expected_ops)}, found {sorted(actual)}")

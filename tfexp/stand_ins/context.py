@@ -12,6 +12,7 @@ from tfexp.graph.scopes import device as device
 from tfexp.graph.scopes import executing_eagerly as executing_eagerly
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.unpublished import get_name_scope
+from tfexp.runtime import process_config
 from tfexp.runtime.eager import ASYNC as ASYNC
 from tfexp.runtime.eager import DEVICE_PLACEMENT_EXPLICIT as DEVICE_PLACEMENT_EXPLICIT
 from tfexp.runtime.eager import DEVICE_PLACEMENT_SILENT as DEVICE_PLACEMENT_SILENT
@@ -21,6 +22,12 @@ from tfexp.runtime.eager import SYNC as SYNC
 from tfexp.runtime.eager import eager_mode as eager_mode
 from tfexp.runtime.eager import list_devices as list_devices
 from tfexp.runtime.eager import num_gpus as num_gpus
+from tfexp.runtime.eager_dispatch import forget_calls
+from tfexp.runtime.process_config import get_log_device_placement as get_log_device_placement
+from tfexp.runtime.process_config import set_log_device_placement as set_log_device_placement
+from tfexp.stand_ins.executors import Executor, current_executor
+from tfexp.stand_ins.executors import executor_scope as executor_scope
+from tfexp.stand_ins.executors import set_execution_mode as set_execution_mode
 
 GRAPH_MODE, EAGER_MODE = range(2)
 
@@ -37,9 +44,23 @@ def graph_mode() -> Iterator[None]:
 @contextlib.contextmanager
 def execution_mode(mode: Any) -> Iterator[None]:
     """A block in one of the modes SYNC and ASYNC: ops that run at once are done when they return in both."""
-    if mode not in (None, SYNC, ASYNC):
-        raise ValueError(f"Execution mode should be None/SYNC/ASYNC. Got {mode}")
-    yield
+    with executor_scope(current_executor()):
+        set_execution_mode(mode)
+        yield
+
+
+def is_async() -> bool:
+    """Whether ops of this thread may return before they are done."""
+    return current_executor().is_async()
+
+
+def async_wait() -> None:
+    """All ops are done: none returns earlier here."""
+    current_executor().wait()
+
+
+def async_clear_error() -> None:
+    current_executor().clear_error()
 
 
 class _Context:
@@ -68,6 +89,45 @@ class _Context:
     @property
     def scope_name(self) -> str:
         return get_name_scope()
+
+    @property
+    def executor(self) -> Executor:
+        """What runs this thread's ops."""
+        return current_executor()
+
+    def is_async(self) -> bool:
+        return is_async()
+
+    @property
+    def execution_mode(self) -> int:
+        """SYNC or ASYNC; may be set."""
+        return ASYNC if is_async() else SYNC
+
+    @execution_mode.setter
+    def execution_mode(self, mode: int | None) -> None:
+        set_execution_mode(mode)
+
+    @property
+    def soft_device_placement(self) -> bool:
+        return process_config.get_soft_device_placement()
+
+    @property
+    def log_device_placement(self) -> bool:
+        return process_config.get_log_device_placement()
+
+    @property
+    def inter_op_parallelism_threads(self) -> int:
+        return process_config.get_inter_op_parallelism_threads()
+
+    @property
+    def intra_op_parallelism_threads(self) -> int:
+        return process_config.get_intra_op_parallelism_threads()
+
+    def _clear_caches(self) -> None:
+        """Forget the constants that are kept for ops to come."""
+        if executing_eagerly():
+            get_default_graph().scalars.clear()
+            forget_calls()
 
 
 _CONTEXT = _Context()

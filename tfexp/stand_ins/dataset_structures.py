@@ -30,6 +30,7 @@ from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import TensorSpec
 from tfexp.ops.array import expand_dims
 
 # --- structures of TypeSpecs -------------------------------------------------------------------------------------------
@@ -60,6 +61,12 @@ def get_flat_tensor_types(element_spec: Any) -> list[DType]:
 def get_flat_tensor_shapes(element_spec: Any) -> list[TensorShape]:
     """The shapes of the tensors that stand for an element between nodes."""
     return [component.node_shape for component in flatten(component_structure(element_spec))]
+
+
+def get_flat_tensor_specs(element_spec: Any) -> list[TensorSpec]:
+    """The specs of the tensors that stand for an element between nodes."""
+    shapes, types = get_flat_tensor_shapes(element_spec), get_flat_tensor_types(element_spec)
+    return [TensorSpec(shape, dtype) for shape, dtype in zip(shapes, types, strict=True)]
 
 
 def are_compatible(spec1: Any, spec2: Any) -> bool:

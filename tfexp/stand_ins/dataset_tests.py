@@ -17,6 +17,12 @@ from tfexp.ops.array_fill import zeros
 from tfexp.ragged_tensors.tensor import RaggedTensor
 from tfexp.ragged_tensors.value import RaggedTensorValue
 from tfexp.runtime.testing import TestCase
+from tfexp.stand_ins.test_combinations import combine
+
+
+def default_test_combinations() -> list[Any]:
+    """What most tests of data sets run in: both modes, in both versions."""
+    return combine(tf_api_version=[1, 2], mode=["eager", "graph"])
 
 
 class DatasetTestBase(TestCase):

@@ -30,8 +30,11 @@ def compute_gradient(
     In graphs `f` is built of placeholders and run in the default session.
     """
     if not isinstance(x, (list, tuple)):
-        raise ValueError(f"`x` must be a list or tuple of values that can be converted to Tensors, not {type(x).__name__}")
+        raise ValueError(f"`x` must be a list of Tensors (arguments to `f`), not a {type(x)}")
     xs = [_array(value) for value in x]
+    for number, start in enumerate(xs):
+        if not np.issubdtype(start.dtype, np.inexact) and start.dtype.name != "bfloat16":
+            raise AssertionError(f"Cannot compute gradient for unsupported type {start.dtype} of argument {number}")
     value, gradient = (_eagerly if executing_eagerly() else _in_graph)(f, xs)
     y = np.asarray(value(xs))
     theoretical, numeric = [], []

@@ -139,7 +139,21 @@ PYTHON = {
     "layers.utils": "tfexp.stand_ins.layer_arguments tf.contrib.framework",
     "lib.io.file_io": "tf.gfile tfexp.formats.file_io tf.io.gfile tfexp.stand_ins.whole_files "
     + renamed("tf.gfile", FileIO="GFile", file_exists="Exists", delete_file="Remove", get_matching_files="Glob")
-    + renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs"),
+    + renamed("tf.gfile", create_dir="MkDir", recursive_create_dir="MakeDirs")
+    + renamed(
+        "tf.io.gfile",
+        create_dir_v2="mkdir",
+        recursive_create_dir_v2="makedirs",
+        delete_file_v2="remove",
+        file_exists_v2="exists",
+    )
+    + renamed(
+        "tf.io.gfile",
+        delete_recursively_v2="rmtree",
+        get_matching_files_v2="glob",
+        is_directory_v2="isdir",
+        list_directory_v2="listdir",
+    ),
     "lib.io.python_io": "tf.python_io",
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
@@ -155,7 +169,9 @@ PYTHON = {
         transpose_v2="transpose",
         zeros_like_v2="zeros_like",
         ones_like_v2="ones_like",
-    ),
+    )
+    + renamed("tf.compat.v2.nn", depth_to_space_v2="depth_to_space", space_to_depth_v2="space_to_depth")
+    + renamed("tf.compat.v2.image", extract_image_patches_v2="extract_patches"),
     "ops.batch_ops": "ops tf:batch_function=nondifferentiable_batch_function",
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
@@ -196,7 +212,8 @@ PYTHON = {
     "ops.gradient_checker": "tf.test",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
-    "ops.gradients_impl": "tf tfexp.graph.gradients tfexp.ops.hessians:_hessian_vector_product=hessian_vector_product",
+    "ops.gradients_impl": "tf tfexp.graph.gradients tfexp.ops.hessians:_hessian_vector_product=hessian_vector_product "
+    + renamed("tf.compat.v2", HessiansV2="hessians"),
     "ops.gradients_util": "tf tfexp.graph.gradients tfexp.graph.gradients:IsTrainable=is_trainable",
     "ops.handle_data_util": "tf",
     "ops.histogram_ops": "tf",
@@ -240,7 +257,13 @@ PYTHON = {
     "ops.math_ops": "tf tf.math tf.linalg ops "
     + renamed("tf", **{f"reduce_{kind}_v1": f"reduce_{kind}" for kind in _REDUCTIONS})
     + renamed("tf", scalar_mul_v2="scalar_mul")
-    + "tfexp.stand_ins.reductions",
+    + "tfexp.stand_ins.reductions "
+    + renamed(
+        "tf.compat.v2.sparse",
+        sparse_segment_mean_v2="segment_mean",
+        sparse_segment_sum_v2="segment_sum",
+        sparse_segment_sqrt_n_v2="segment_sqrt_n",
+    ),
     "ops.metrics": "tf.metrics",
     "ops.metrics_impl": "tf.metrics tfexp.stand_ins.metric_variables tfexp.metrics.streaming "
     + renamed("tfexp.metrics.streaming", _remove_squeezable_dimensions="fitted", _safe_scalar_div="ratio")
@@ -249,13 +272,14 @@ PYTHON = {
     + renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
     "ops.nn_grad": "tf",
-    "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
+    "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits "
+    + renamed("tf.linalg", normalize="normalize"),
     "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops "
     + renamed("tf.compat.v2.nn", **{f"{name}_v2": name for name in _LATER_NN})
     + "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
     + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
-    "ops.numerics": "tf",
-    "ops.op_selector": "tfexp.graph.gradients",
+    "ops.numerics": "tf " + renamed("tf.compat.v2.debugging", verify_tensor_all_finite_v2="assert_all_finite"),
+    "ops.op_selector": "tfexp.contributed.graph_editor.select tfexp.graph.gradients",
     "ops.parsing_grad": "tf",
     "ops.parsing_ops": "tf tf.io tf.compat.v2.io:decode_csv_v2=decode_csv tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
@@ -280,7 +304,9 @@ PYTHON = {
     + renamed("tfexp.ops.sparse_serial", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
     + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
-    + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max"),
+    + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max")
+    + renamed("tf.compat.v2.sparse", sparse_add_v2="add", sparse_reduce_sum_v2="reduce_sum")
+    + renamed("tf.compat.v2.io", serialize_sparse_v2="serialize_sparse", serialize_many_sparse_v2="serialize_many_sparse"),
     "ops.special_math_ops": "tf tf.math",
     "ops.spectral_ops": "tf.spectral tf",
     "ops.spectral_ops_test_util": "tfexp.stand_ins.signal_tests",
@@ -294,7 +320,9 @@ PYTHON = {
     + renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
     + renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
     + renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
-    + renamed("tf.strings", string_lower="lower", string_upper="upper"),
+    + renamed("tf.strings", string_lower="lower", string_upper="upper")
+    + renamed("tf.compat.v2.strings", string_length_v2="length")
+    + renamed("tf", substr_deprecated="substr"),
     "ops.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "ops.summary_ops": "tf.summary ops",
     "ops.summary_ops_v2": "tf.contrib.summary tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
@@ -311,13 +339,14 @@ PYTHON = {
     + renamed("tfexp.ops.variable_lists", _all_saveable_objects="all_saveable_objects")
     + renamed("tf", VariableV1="Variable", initialize_all_variables="global_variables_initializer")
     + renamed("tf", initialize_variables="variables_initializer", initialize_local_variables="local_variables_initializer"),
-    "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast",
+    "ops.weights_broadcast_ops": "tfexp.ops.weights_broadcast "
+    + renamed("tfexp.ops.weights_broadcast", _ASSERT_BROADCASTABLE_ERROR_PREFIX="_MESSAGE"),
     "ops.while_loop": "tf",
     "ops.while_v2": "tfexp.stand_ins.functional_control_flow tf",
     "grappler.tf_optimizer": "tfexp.stand_ins.graph_optimizer",
     "module.module": renamed("tfexp.ops.module", Module="Module", camel_to_snake="_snake_case") + "tfexp.ops.module",
     "platform.app": "tf.app",
-    "platform.benchmark": "tf.test",
+    "platform.benchmark": "tf.test tfexp.runtime.benchmark:TensorFlowBenchmark=TensorFlowBenchmark",
     "platform.build_info": "tf.version",
     "platform.flags": "tf.flags",
     "platform.gfile": "tf.gfile",
@@ -331,7 +360,7 @@ PYTHON = {
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files",
-    "tf2": "tfexp.graph.behavior:enabled=control_flow_v2_enabled",
+    "tf2": "tfexp.graph.behavior:enabled=v2_behavior_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
     "tools.import_pb_to_tensorboard": "tfexp.graph_tools:import_to_tensorboard=to_tensorboard",
@@ -343,7 +372,7 @@ PYTHON = {
     "tools.strip_unused": "tfexp.graph_tools",
     "tools.strip_unused_lib": "tfexp.graph.inference_graph tf.graph_util",
     **_TPU,
-    "user_ops.user_ops": "ops",
+    "user_ops.user_ops": "ops " + renamed("tf.user_ops", my_fact="my_fact"),
 }
 
 # tensorflow.<key>, for modules in neither `python` nor `core`.

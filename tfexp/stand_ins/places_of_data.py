@@ -102,7 +102,11 @@ DATA = {
     + renamed("tfexp.data.structure", is_sequence="is_structure")
     + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
     "data.util.options": "tfexp.stand_ins.option_groups tf.data",
-    "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental",
+    "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental "
+    + renamed("tf.data.experimental", _TensorStructure="TensorStructure", _SparseTensorStructure="SparseTensorStructure")
+    + renamed(
+        "tf.data.experimental", _RaggedTensorStructure="RaggedTensorStructure", _TensorArrayStructure="TensorArrayStructure"
+    ),
     "data.util.convert": "tfexp.stand_ins.dataset_structures",
     "data.util.random_seed": "tfexp.stand_ins.dataset_structures",
     "data.util.sparse": "tfexp.stand_ins.dataset_structures",

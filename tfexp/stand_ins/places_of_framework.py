@@ -34,7 +34,7 @@ FRAMEWORK = {
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
-    "eager.context": "tfexp.stand_ins.context",
+    "eager.context": "tfexp.stand_ins.context tf.config.experimental:VirtualDeviceConfiguration=VirtualDeviceConfiguration",
     "eager.cancellation": "tfexp.stand_ins.eager_execution",
     "eager.core": "tfexp.stand_ins.eager_execution",
     "eager.def_function": "tf tf.config:run_functions_eagerly=experimental_run_functions_eagerly "
@@ -44,9 +44,12 @@ FRAMEWORK = {
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
+    "eager.executor": "tfexp.stand_ins.executors",
     "eager.graph_only_ops": "tfexp.stand_ins.eager_arguments",
     "eager.lift_to_graph": "tfexp.stand_ins.graph_copies",
     "eager.monitoring": "tfexp.stand_ins.monitoring",
+    "eager.remote": renamed("tf.config", connect_to_remote_host="experimental_connect_to_host")
+    + renamed("tf.config", connect_to_cluster="experimental_connect_to_cluster"),
     "eager.tape": "tfexp.stand_ins.eager_functions tf",
     "eager.test": "tf.test",
     "eager.wrap_function": "tf tfexp.functions.wrapped tfexp.stand_ins.graph_copies",
@@ -84,7 +87,7 @@ FRAMEWORK = {
     "framework.graph_util_impl": "tf.graph_util",
     "framework.importer": "tf",
     "framework.indexed_slices": "tf tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
-    "tfexp.stand_ins.framework_ops",
+    "tfexp.stand_ins.framework_ops tfexp.graph.convert",
     "framework.kernels": "tfexp.stand_ins.registered_kernels",
     "framework.load_library": "tf",
     "framework.meta_graph": "tf.train tfexp.stand_ins.meta_graphs tfexp.graph.used_ops tfexp.train.meta_graph "
@@ -95,7 +98,7 @@ FRAMEWORK = {
     "tfexp.graph.statistics "
     "tfexp.stand_ins.framework_ops tfexp.stand_ins.framework_registries tfexp.stand_ins.composites "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
-    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of "
+    "tfexp.graph.scopes:_get_graph_from_inputs=graph_of tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
     + "tf:enable_eager_execution_internal=enable_eager_execution "
     + renamed("tfexp.graph.convert", internal_convert_n_to_tensor_or_indexed_slices="convert_n_to_tensor_or_indexed_slices"),
     "framework.random_seed": "tf tf.compat.v2.random:set_seed=set_seed tfexp.graph.random_seed",
@@ -109,14 +112,16 @@ FRAMEWORK = {
     "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
     "framework.tensor_util": renamed("tf", constant_value="get_static_value")
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
-    + "tf tfexp.graph.unpublished",
+    + "tf tfexp.graph.unpublished tfexp.stand_ins.static_shapes:ShapeEquals=ShapeEquals",
     "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
-    "tfexp.stand_ins.test_sessions tfexp.distributed.local_cluster",
+    "tfexp.runtime.test_io tfexp.stand_ins.traced_tests tfexp.distributed.local_cluster",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
-    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values",
-    "framework.versions": "tf",
+    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values "
+    + renamed("tfexp.graph.specs_of_values", _type_spec_from_value="type_spec_from_value"),
+    "framework.versions": "tf "
+    + renamed("tf.sysconfig", CXX11_ABI_FLAG="CXX11_ABI_FLAG", MONOLITHIC_BUILD="MONOLITHIC_BUILD"),
     "profiler.profiler": "tf.profiler",
     "profiler.tfprof_logger": "tf.profiler",
     "training.tracking.graph_view": "tfexp.stand_ins.tracked",

@@ -31,7 +31,8 @@ TRAINING = {
     "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
     "distribute.distribute_lib": _STRATEGY
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
-    "distribute.distribution_strategy_context": "tf.distribute",
+    "distribute.distribution_strategy_context": "tf.distribute "
+    + renamed("tf.distribute", get_distribution_strategy="get_strategy", has_distribution_strategy="has_strategy"),
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
@@ -96,6 +97,9 @@ TRAINING = {
     "training.evaluation": "tf.contrib.training tfexp.stand_ins.hooks_of_several_steps "
     + renamed("tfexp.train.evaluation", _StopAfterNEvalsHook="StopAfterNEvalsHook", _evaluate_once="evaluate_once")
     + renamed("tfexp.train.evaluation", _get_or_create_eval_step="get_or_create_eval_step"),
+    "training.experimental.mixed_precision": "tf.train.experimental "
+    + renamed("tf.train.experimental", enable_mixed_precision_graph_rewrite_v1="enable_mixed_precision_graph_rewrite")
+    + renamed("tf.train.experimental", disable_mixed_precision_graph_rewrite_v1="disable_mixed_precision_graph_rewrite"),
     "training.experimental.loss_scale": "tf.train.experimental",
     "training.experimental.loss_scale_optimizer": "tf.train.experimental",
     "training.ftrl": "tf.train",

@@ -1,10 +1,23 @@
-"""`tensorflow.python.framework.common_shapes`: what is known of shapes before a step. Source: TF 1.15."""
+"""`tensorflow.python.framework`'s `common_shapes`: what is known of shapes before a step. Source: TF 1.15."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from tensorboard.compat.proto import tensor_pb2, tensor_shape_pb2
+
 from tfexp.core.shape import TensorShape
+
+
+def ShapeEquals(tensor_proto: Any, shape: Any) -> bool:
+    """Whether a TensorProto has that shape: a TensorShapeProto or a list of sizes. `framework.tensor_util`."""
+    if not isinstance(tensor_proto, tensor_pb2.TensorProto):
+        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+    if isinstance(shape, tensor_shape_pb2.TensorShapeProto):
+        shape = [dim.size for dim in shape.dim]
+    elif not isinstance(shape, (list, tuple)):
+        raise TypeError("shape is not a list or tuple")
+    return [dim.size for dim in tensor_proto.tensor_shape.dim] == list(shape)
 
 
 def has_fully_defined_shape(tensor: Any) -> bool:

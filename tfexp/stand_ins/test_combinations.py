@@ -14,7 +14,7 @@ from typing import Any
 
 from absl.testing import parameterized
 
-from tfexp.graph.behavior import control_flow_v2_enabled
+from tfexp.graph.behavior import v2_behavior_enabled
 from tfexp.graph.graph import Graph
 from tfexp.runtime.eager import eager_mode
 
@@ -94,6 +94,8 @@ def combine(**kwargs: Any) -> list[OrderedDict[str, Any]]:
 
 def times(*combined: list[OrderedDict[str, Any]]) -> list[OrderedDict[str, Any]]:
     """Each combination of one list with each of the others; ValueError for an argument that two have."""
+    if not combined:
+        raise AssertionError("there is nothing to combine")
     for one, other in itertools.combinations((found[0] for found in combined if found), 2):
         if set(one) & set(other):
             raise ValueError(f"Keys need to not overlap: {one.keys()} vs {other.keys()}")
@@ -160,6 +162,8 @@ def _passed(kwargs: dict[str, Any], requested: list[str], modifiers: Iterable[Pa
     passed = {key: value for key, value in passed.items() if value is not ParameterModifier.DO_NOT_PASS_TO_THE_TEST}
     if unknown := set(passed) - set(requested):
         raise ValueError(f"The test does not take parameters that were passed : {unknown} .")
+    if missing := set(requested) - set(passed) - {"self"}:
+        raise ValueError(f"The test requires parameters whose arguments were not passed: {missing} .")
     return passed
 
 
@@ -188,9 +192,9 @@ class TFVersionCombination(TestCombination):
 
     def should_execute_combination(self, kwargs: dict[str, Any]) -> tuple[bool, str | None]:
         version = kwargs.get("tf_api_version")
-        if version == 1 and control_flow_v2_enabled():
+        if version == 1 and v2_behavior_enabled():
             return False, "Skipping a TF1 test when TF2 is enabled."
-        if version == 2 and not control_flow_v2_enabled():
+        if version == 2 and not v2_behavior_enabled():
             return False, "Skipping a TF2 test when TF2 is not enabled."
         return True, None
 

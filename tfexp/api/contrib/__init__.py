@@ -3,7 +3,6 @@
 from tfexp.core.gone import namespace
 
 _OF_THE_CORE = {
-    "autograph": "tfexp.autograph",
     "cluster_resolver": "tfexp.distribute.cluster_resolver",
     "keras": "tfexp.api.keras",
     "linalg": "tfexp.api.linalg",
@@ -11,6 +10,7 @@ _OF_THE_CORE = {
     "signal": "tfexp.api.signal",
 }
 _OWN = (
+    "autograph",
     "bayesflow",
     "checkpoint",
     "compiler",

@@ -1,61 +1,57 @@
-"""What stands in for sessions in tests, and other parts of `tensorflow.python.framework.test_util`. Source: TF 1.15."""
+"""Decorators that trace tests, and other parts of `tensorflow.python.framework.test_util`. Source: TF 1.15."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
-import logging
 import os
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
+from absl.testing import parameterized
+
 from tfexp.core import nest
-from tfexp.core.errors import OutOfRangeError
+from tfexp.functions.function import function
+from tfexp.graph.graph import Graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
 from tfexp.ops.array_order import transpose
 from tfexp.ops.py_func import py_function
-from tfexp.runtime.session import Session
+from tfexp.runtime.eager import eager_mode
+from tfexp.runtime.test_modes import as_decorator, only_for_methods
 from tfexp.stand_ins.framework_ops import inside_function
 
-_log = logging.getLogger("tensorflow")
+
+def also_run_as_tf_function(f: Callable[..., Any]) -> Callable[..., Any]:
+    """`f` runs eagerly, and once more as a function that is traced, as it is written."""
+
+    @functools.wraps(f)
+    def run(*args: Any, **kwargs: Any) -> None:
+        with eager_mode():
+            f(*args, **kwargs)
+            function(lambda: f(*args, **kwargs), autograph=False)()
+
+    return run
 
 
-class FakeEagerSession:
-    """A session's `run` over the test's `evaluate`, for tests that also run eagerly."""
+def build_as_function_and_v1_graph(func: Any = None) -> Any:
+    """A method of absl's parameterized tests becomes two: in a graph of its own, and in that of a function."""
 
-    def __init__(self, test_case: Any):
-        self._test_case = test_case
+    def wrap(method: Any) -> Any:
+        only_for_methods("build_as_function_and_v1_graph", method)
 
-    def run(self, fetches: Any, *args: Any, **kwargs: Any) -> Any:
-        """The values. RuntimeError for feeds, and for other arguments of a session's `run`."""
-        if kwargs.pop("feed_dict", None):
-            raise RuntimeError("feed_dict is not supported: eagerly there is nothing to feed")
-        if args or kwargs:
-            raise RuntimeError(f"Optional arguments of a session's run are not supported: {args or sorted(kwargs)}")
-        return self._test_case.evaluate(fetches)
+        @parameterized.named_parameters(("_v1_graph", False), ("_function", True))
+        @functools.wraps(method)
+        def run(self: Any, traced: bool, *args: Any, **kwargs: Any) -> None:
+            with Graph().as_default(), eager_mode() if traced else contextlib.nullcontext():
+                body = functools.partial(method, self, *args, **kwargs)
+                (function(lambda: body()) if traced else body)()
 
+        return run
 
-class EagerSessionWarner:
-    """What tests have in place of a session while ops run at once: any use of it says what to do instead."""
-
-    def __getattr__(self, attr: str) -> Any:
-        raise AttributeError(
-            f"There is no session to take {attr!r} from: ops run at once here. Use `self.evaluate`, or test in a graph."
-        )
-
-
-class ErrorLoggingSession(Session):
-    """A session that writes what `run` raises to the log, which tests of background threads look at."""
-
-    def run(self, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return super().run(*args, **kwargs)
-        except Exception as error:
-            if not isinstance(error, OutOfRangeError):  # the end of data is no failure
-                _log.error("%s", error)
-            raise
+    return as_decorator(wrap, func)
 
 
 def use_deterministic_cudnn(func: Callable[..., Any]) -> Callable[..., Any]:
