@@ -118,7 +118,13 @@ def _parallel(
     axes.axvline(len(names), color="#c8ccd2", linewidth=1, zorder=0)
     for height, value in ((0.0, min(values)), (1.0, max(values))):
         axes.annotate(
-            f"{value:.4g}", (len(names), height), xytext=(-4, 4), textcoords="offset points", fontsize=8, ha="right"
+            f"{value:.4g}",
+            (len(names), height),
+            xytext=(-4, 4),
+            textcoords="offset points",
+            fontsize=8,
+            ha="right",
+            bbox=_LABEL,
         )
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
     axes.tick_params(length=0)
