@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -23,7 +24,12 @@ def helped(words: Sequence[str], usage: str, about: str | None, *, needs_words: 
 
 
 def while_read(main: Callable[[], int]) -> int:
-    """The exit code of a command that prints; 0 when nobody reads on (`… | head`), 1 with a message when it has no room."""
+    """The exit code of a command that prints; 0 when nobody reads on (`… | head`), 1 with a message when it has no room.
+
+    Letters that the terminal's encoding lacks become question marks.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         code = main()
         sys.stdout.flush()
