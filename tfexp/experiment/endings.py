@@ -50,7 +50,7 @@ def says_when_full(run: Callable[Concatenate[Any, F, P], R]) -> Callable[Concate
             return run(self, files, *args, **kwargs)
         except OSError as error:
             if isinstance(error, BrokenPipeError):  # of `… | head`
-                raise _full(os.strerror(error.errno), "standard output", files, "send it elsewhere") from error
+                raise _full(str(error.strerror), "standard output", files, "send it elsewhere") from error
             if error.errno not in FULL:
                 raise
             raise _full(

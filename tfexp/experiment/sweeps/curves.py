@@ -61,21 +61,24 @@ def draw_learning(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 4.8), dpi=120, layout="constrained")
+    figure = Figure(figsize=(9.6, 5.2), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
     figure.suptitle(title, fontsize=12, fontweight="bold")
     axes = figure.subplots()
     few = len(curves) <= len(COLOURS)
-    for place, (point, curve) in reversed([*enumerate(curves)]):  # the best on top
-        colour = COLOURS[place] if few else colormaps["viridis"](0.9 * place / (len(curves) - 1))
+    colours = COLOURS if few else [colormaps["viridis"](0.9 * place / (len(curves) - 1)) for place in range(len(curves))]
+    drawn = [*enumerate(zip(curves, colours, strict=False))][::-1]  # the best on top
+    for place, ((point, curve), colour) in drawn:
         style = "--" if point.status == "halved" else "-"
         width = 2.4 if place == 0 else 1.5 if few else 0.9
         axes.plot(curve.steps, curve.mean, style, color=colour, linewidth=width, label=_label(point) if few else None)
+    if spans_decades([value for _, curve in curves for value in curve.mean.tolist()]):
+        axes.set_yscale("log")
+    axes.set_ylim(axes.get_ylim())  # one wide band does not press all curves flat
+    for _, ((_, curve), colour) in drawn:
         if curve.spread is not None:
             low, high = curve.mean - curve.spread, curve.mean + curve.spread
             axes.fill_between(curve.steps, low, high, color=colour, alpha=0.18 if few else 0.08, linewidth=0)
-    if spans_decades([value for _, curve in curves for value in curve.mean.tolist()]):
-        axes.set_yscale("log")
     told = "" if few else f"; the best is the darkest: {_label(curves[0][0])}"
     axes.set_title(f"{sweep.metric_name} on the {sweep.part} rows{told}", fontsize=10, loc="left")
     axes.set_xlabel("step")
@@ -83,7 +86,7 @@ def draw_learning(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     if few:
-        axes.legend(frameon=False, fontsize=9, reverse=True)
+        figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9, reverse=True)
     figure.savefig(path)
     return True
 
