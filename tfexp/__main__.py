@@ -4,13 +4,14 @@ import os
 import sys
 
 from tfexp.experiment import cli
+from tfexp.usage import while_read
 
 
 def main() -> int:
     """As a command, too, models of one's own are found from the folder that it is given in."""
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.insert(0, os.getcwd())
-    return cli.main()
+    return while_read(cli.main)
 
 
 if __name__ == "__main__":

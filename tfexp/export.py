@@ -19,6 +19,7 @@ from tfexp.experiment.checkpoints import one_checkpoint
 from tfexp.experiment.cli import reported, settings_of_run
 from tfexp.experiment.exporting import export
 from tfexp.experiment.outputs import RunFiles
+from tfexp.usage import while_read
 
 _MOST_COLUMNS = 8
 
@@ -53,4 +54,4 @@ def _export(folder: Path, out: Path, best: bool) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -29,6 +29,7 @@ from tfexp.train import freeze_graph
 from tfexp.train.checkpoint_utils import print_tensors_in_checkpoint_file
 from tfexp.train.graph_transforms import TransformGraph
 from tfexp.train.summary_writer import FileWriter
+from tfexp.usage import while_read
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -167,4 +168,4 @@ def to_tensorboard(model_dir: str, log_dir: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

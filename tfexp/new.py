@@ -16,7 +16,7 @@ from pathlib import Path
 from tfexp.experiment.cli import reported
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.own import write_new
-from tfexp.usage import helped
+from tfexp.usage import helped, while_read
 
 _USAGE = "usage: python -m tfexp.new NAME"
 
@@ -42,4 +42,4 @@ def _write(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

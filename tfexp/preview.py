@@ -14,6 +14,7 @@ import sys
 
 from tfexp.experiment.cli import reported
 from tfexp.experiment.composing import settings_of
+from tfexp.usage import while_read
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -36,4 +37,4 @@ def _preview(words: list[str], config_dir: str | None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -24,7 +24,7 @@ from tfexp.experiment.errors import Interrupted, SettingError, no_such
 from tfexp.experiment.progress import Rows
 from tfexp.experiment.recording import write_records
 from tfexp.experiment.signals import StopRequest
-from tfexp.usage import helped
+from tfexp.usage import helped, while_read
 
 _USAGE = "usage: python -m tfexp.records data=<choice> out=<folder> [shards=4] [compression=none|gzip|zlib]"
 _COMPRESSIONS = {"none": "", "gzip": "GZIP", "zlib": "ZLIB"}
@@ -73,4 +73,4 @@ def _write(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

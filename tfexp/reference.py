@@ -19,7 +19,7 @@ from pathlib import Path
 from tfexp.documented import Documented, documented, namespaces
 from tfexp.experiment.cli import reported
 from tfexp.experiment.errors import ExperimentError, SettingError, no_such
-from tfexp.usage import helped
+from tfexp.usage import helped, while_read
 
 _USAGE = "usage: python -m tfexp.reference [NAME ...] [out=FOLDER]"
 _WRITTEN = "Written by `python -m tfexp.reference out=docs/reference`."
@@ -180,4 +180,4 @@ def _write(content: Mapping[str, str], folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from tfexp.experiment.cli import reported, reproduce
 from tfexp.experiment.reproducing import SPREAD
+from tfexp.usage import while_read
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -51,4 +52,4 @@ def _quoted(path: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -32,6 +32,7 @@ from tfexp.graph.graph import Graph
 from tfexp.runtime.session import Session
 from tfexp.train.saved_model_files import get_meta_graph_def, get_saved_model_tag_sets, read_saved_model
 from tfexp.train.saved_model_loader import SavedModelLoader
+from tfexp.usage import while_read
 
 _log = get_logger()
 _DENYLISTED = {"WriteFile", "ReadFile"}
@@ -321,4 +322,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(while_read(main))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
+
+from tfexp.experiment.errors import FULL
 
 __all__ = ["helped", "while_read"]
 
@@ -21,11 +24,27 @@ def helped(words: Sequence[str], usage: str, about: str | None, *, needs_words: 
 
 
 def while_read(main: Callable[[], int]) -> int:
-    """The exit code of a command that does nothing but print; 0 when nobody reads on (`… | head`)."""
+    """The exit code of a command that prints; 0 when nobody reads on (`… | head`), 1 with a message when it has no room.
+
+    Letters that the terminal's encoding lacks become question marks.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     try:
         code = main()
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        _write_no_more()
         return 0
+    except OSError as error:
+        if error.filename is not None or error.errno not in FULL:
+            raise
+        _write_no_more()
+        print(f"tfexp: what was to be written cannot be: {error.strerror}", file=sys.stderr)
+        return 1
+
+
+def _write_no_more() -> None:
+    """Python flushes standard output once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

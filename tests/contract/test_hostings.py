@@ -143,8 +143,8 @@ def test_work_that_fails_is_named_with_its_error_and_log(make: Make, tmp_path: P
 
 
 def test_a_task_that_dies_is_named(make: Make, tmp_path: Path) -> None:
-    works = [Work("tests.contract.hosted_work:until_stopped"), Work("tests.contract.hosted_work:die")]
-    gang = gang_of(make, tmp_path, *works)
+    ended = Work("tests.contract.hosted_work:die", {"signal": int(signal.SIGTERM)})  # which Ray handles, too
+    gang = gang_of(make, tmp_path, Work("tests.contract.hosted_work:until_stopped"), ended)
     with pytest.raises(TaskFailed) as caught:
         lead(gang)
     assert caught.value.task == "worker:1"

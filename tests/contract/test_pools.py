@@ -40,7 +40,7 @@ def dying(station: Station, arguments: dict[str, Any]) -> None:
     print("about to die", flush=True)
     if arguments["how"] == "exit":
         os._exit(3)
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), {"kill": signal.SIGKILL, "terminate": signal.SIGTERM}[arguments["how"]])
 
 
 def obeying(station: Station, arguments: dict[str, Any]) -> bool:
@@ -141,7 +141,7 @@ class ProcessesContract(PoolContract):
     def test_who_dies_is_heard_of_and_the_others_go_on(self, heard: Heard, tmp_path: Path) -> None:
         self.start(heard, tmp_path, "a", converse)
         assert heard.next()[0] == "a"
-        for how in ("exit", "kill"):
+        for how in ("exit", "kill", "terminate"):
             self.start(heard, tmp_path, how, dying, how=how)
             job, message = heard.last()
             assert (job, message["kind"]) == (how, "exited")

@@ -54,6 +54,7 @@ def cli(
     if "pictures" not in request.fixturenames:
         monkeypatch.setattr(runner, "draw", lambda *arguments: None)
         monkeypatch.setattr(command, "draw_sweep", lambda *arguments: False)
+        monkeypatch.setattr(command, "draw_learning", lambda *arguments: False)
 
     def run(*words: str) -> Ended:
         capsys.readouterr()

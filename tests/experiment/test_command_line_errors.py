@@ -16,8 +16,8 @@ ROOTS = (
     "update"
 )
 TRAIN = (
-    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, keep_best, keep_checkpoints, seed, "
-    "start_from, steps, summary_every, trace_every"
+    "The choices are: batch_size, checkpoint_every, early_stop, epochs, eval_every, freeze, keep_best, keep_checkpoints, "
+    "seed, start_from, steps, summary_every, trace_every"
 )
 MODELS = "The choices are: cnn, ensemble, gan, layers, linreg, logreg, lstm, mlp, own, softmax, word2vec"
 FLAGS = "The choices are: --cfg, --config-dir, --help, --hydra-help, --info, --multirun, --version, -m"
@@ -176,6 +176,10 @@ MESSAGES = {
     "rows, which update=sync divides among the 5 towers: give a multiple of 5 such as 5",
     "replication=in_graph replication.towers=12": "train.batch_size (conf/config.yaml, line 27): 32 makes 11 batches of 32 "
     "rows in an epoch of 354, and each of the 12 towers needs one of its own: give at most 29",
+    "cluster=2workers cluster.workers=1000000000000": "cluster.workers: 1000000000000 workers are more than the 354 "
+    "training rows",
+    "data=line data.points=1000000000000": "data: Line does not fit into memory: Unable to allocate 7.28 TiB for an "
+    "array with shape (1000000000000,) and data type float64",
     "replication=in_graph device.name=/job:worker/cpu:0": "device.name: '/job:worker/cpu:0' names a task: with workers, "
     "each has its own",
     "cluster=2workers cluster.ps=0": "cluster.ps: between_graph needs a parameter server to keep the variables that the "

@@ -230,7 +230,8 @@ def test_fixed_sections_have_the_values_of_exactly_their_settings() -> None:
     config = yaml.safe_load((conf_dir() / "config.yaml").read_text())
     train = dataclasses.fields(schema.Train)
     assert set(config["train"]) == {field.name for field in train}
-    assert all(field.default in (dataclasses.MISSING, config["train"][field.name]) for field in train)
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in config["train"].items()}
+    assert all(field.default in (dataclasses.MISSING, values[field.name]) for field in train)
     assert set(config["train"]["early_stop"]) == {field.name for field in dataclasses.fields(schema.EarlyStop)}
     device = yaml.safe_load((conf_dir() / "device" / "cpu.yaml").read_text())
     assert set(device) == {field.name for field in dataclasses.fields(schema.Device)}

@@ -22,7 +22,7 @@ OWNERS = {
         "reporting/comparison.py",
         "sweeps/table.py",
     },
-    "matplotlib": {"plot.py", "reporting/picture.py", "sweeps/plots.py"},
+    "matplotlib": {"plot.py", "reporting/picture.py", "sweeps/curves.py", "sweeps/plots.py"},
     "optuna": {"sweeps/optuna_search.py"},
     "sklearn": set(),
     "ray": set(),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from thread_hosting import ThreadHosting
 
 from tfexp.distributed.hosting import Message, Say, Sink, TaskSpec
 from tfexp.experiment import driver
+from tfexp.experiment.composing import settings_of
+from tfexp.experiment.watching import Watch
 
 
 class Vanishing(ThreadHosting):
@@ -27,3 +31,24 @@ def test_the_run_ends_with_one_error(cli: Callable, monkeypatch: pytest.MonkeyPa
     ended = cli("cluster=2workers", "cluster.hosting=process", "update=sync", "train.steps=20", "hydra.run.dir=run")
     assert ended.code == 1
     assert ended.err.startswith("tfexp: Ray went away\nsaved in run/checkpoints/model.ckpt-20\ngo on with: "), ended.err
+
+
+@pytest.mark.parametrize(
+    ("task", "same_process", "follows"),
+    [
+        ("ps:0", False, "waiting for it to come back"),
+        ("worker:1", True, "waiting for it to come back"),
+        ("worker:1", False, "starting it again"),
+    ],
+)
+def test_what_is_started_again_of_a_cluster_of_somebody_elses_servers(
+    task: str, same_process: bool, follows: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = settings_of(["cluster=static", "cluster.ps_hosts=[a:1]", "cluster.worker_hosts=[a:2,a:3]"])
+    course: Any = SimpleNamespace(total_steps=9)
+    nothing: Any = None
+    one = driver._Driver(nothing, settings, nothing, course, None, Watch())
+    one.hosting = SimpleNamespace(starts_again=False)  # type: ignore[assignment]
+    lost = {"kind": "lost", "why": "is gone", "attempt": 1, "of": 10, "same_process": same_process}
+    one._tell_of(nothing, task, "lost", lost)
+    assert capsys.readouterr().out == f"{task} is gone; {follows} (restart 1 of 10)\n"

@@ -210,6 +210,7 @@ def test_shows_the_configuration_and_the_help(cli: Callable) -> None:
     assert config["optimizer"]["target"].endswith(":Adam")  # the model brings its optimizer and its data
     assert config["data"]["target"].endswith(":Digits")
     assert config["train"]["steps"] == 7
+    assert "Defaults Tree" in cli("--info").out, "all of it, where nothing says what"
 
     shown = cli("--help")
     assert shown.code == 0

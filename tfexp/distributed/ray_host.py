@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import queue
 import secrets
+import signal
 import sys
 import threading
 import time
@@ -232,6 +233,8 @@ def _actor_class() -> Any:
 
     class Task:
         def __init__(self) -> None:
+            # Ray's handler would raise at the next message, which is lost, and then wait for what is to come after it.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
             self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
 

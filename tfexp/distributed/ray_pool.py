@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 import sys
 import threading
 from collections.abc import Iterator
@@ -164,6 +165,8 @@ def _actor_class() -> Any:
 
     class Worker:
         def __init__(self) -> None:
+            # Ray's handler would raise at the next message, which is lost, and then wait for what is to come after it.
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
             self._outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
 

@@ -12,6 +12,7 @@ from tfexp.core.device import DeviceName
 from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
+from tfexp.experiment.freezing import Frozen, freeze
 from tfexp.experiment.inputs.input import Batches, Share
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
@@ -62,7 +63,8 @@ class Program:
     gradients are; None: none can be. `summaries` is None if there are none. `ready` gives the names of the variables
     without a value; only a graph that shares them with others has it. `updates` knows whether an update was cut off, where
     that may be. `variables` are all variables in the order of their names, `trained` the names of those that are trained.
-    `start` is what the model's begin with; None: each with its own initial value.
+    `start` is what the model's begin with; None: each with its own initial value. `frozen` are those of the model's that
+    are not trained by the run's own choice; None: there is no such choice.
     """
 
     graph: tf.Graph
@@ -88,6 +90,7 @@ class Program:
     stale: StaleGradients | None = None
     updates: WholeUpdates | None = None
     start: Start | None = None
+    frozen: Frozen | None = None
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,7 @@ class Copy:
     objective: Objective
     metrics: dict[str, tf.Tensor]
     start: Start | None = None
+    frozen: Frozen | None = None
 
 
 def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) -> Program:
@@ -175,6 +179,7 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
         features, labels = batches.features, batches.labels
     with tf.variable_scope("model", reuse=True if again else None, partitioner=_partitioner(settings)):
         outputs = settings.model.outputs(features, spec)
+    frozen = freeze(settings.train.freeze, "model/")
     start = None
     if settings.train.start_from is not None and not again:
         with tf.name_scope("start"):
@@ -183,7 +188,7 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
         objective = Objective.of(settings.model.loss(outputs, labels, spec))
     with tf.name_scope("metrics"):
         metrics = settings.model.metrics(outputs, labels, spec)
-    return Copy(batches, objective, metrics, start)
+    return Copy(batches, objective, metrics, start, frozen)
 
 
 def stale_gradients(settings: Settings) -> StaleGradients | None:
@@ -266,6 +271,7 @@ def complete(
         stale=stale,
         updates=updates,
         start=copy.start,
+        frozen=copy.frozen,
     )
 
 

@@ -166,9 +166,10 @@ def _main(argv: list[str]) -> int:
         if flags.cfg is None and flags.info is None:
             return _single(overrides, compose, command)
         checked(compose(overrides))
-    words = [word for word in argv if word not in flags.overrides] + [forced(override) for override in overrides]
+    words = [forced(override) for override in overrides]
     if not any(override.key_or_group == "hydra.searchpath" for override in overrides):
         words += search_path(None)  # that of --config-dir is among the words
+    words += [word for word in argv if word not in flags.overrides]  # --info alone would take what comes behind it
     return _hydra(words, _nothing)
 
 

@@ -31,6 +31,9 @@ class Course:
         per_epoch = rows // batch_size
         given = "null" if train.batch_size is None else str(batch_size)
         called = "workers" if settings.cluster.tasks else "towers"
+        if copies > rows:
+            where = "cluster.workers" if settings.cluster.tasks else "replication.towers"
+            raise SettingError(where, f"{copies} {called} are more than the {rows} training rows")
         if settings.update.together and batch_size % copies:
             down = batch_size // copies * copies
             raise SettingError(

@@ -223,7 +223,9 @@ class _Driver:
         """What happened to a task, in words; and what follows from it."""
         match fate:
             case "lost":
-                what = "starting it again" if self.hosting.starts_again else "waiting for it to come back"
+                # Where servers are somebody else's, a worker's own process is still the run's.
+                own = name in self.workers and not message["same_process"]
+                what = "starting it again" if own or self.hosting.starts_again else "waiting for it to come back"
                 _say(f"{name} {message['why']}; {what} (restart {message['attempt']} of {message['of']})")
                 self.lost_at[name] = time.perf_counter()
                 if name not in self.workers:

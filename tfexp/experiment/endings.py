@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import functools
 import os
 import shlex
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import tfexp as tf
-from tfexp.experiment.errors import Diverged, ExperimentError, Interrupted
+from tfexp.experiment.errors import FULL, Diverged, ExperimentError, Interrupted
 from tfexp.experiment.outputs import RunFiles
 
 __all__ = ["diverged", "go_on", "input_failed", "says_when_full", "stopped"]
@@ -19,9 +18,6 @@ __all__ = ["diverged", "go_on", "input_failed", "says_when_full", "stopped"]
 F = TypeVar("F", bound=RunFiles)
 P = ParamSpec("P")
 R = TypeVar("R")
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
-"""What the system says when a file cannot grow, whatever the program does."""
 
 
 def go_on(folder: Path) -> str:
@@ -53,11 +49,15 @@ def says_when_full(run: Callable[Concatenate[Any, F, P], R]) -> Callable[Concate
         try:
             return run(self, files, *args, **kwargs)
         except OSError as error:
-            if error.errno not in _FULL:
+            if isinstance(error, BrokenPipeError):  # of `… | head`
+                raise _full(str(error.strerror), "standard output", files, "send it elsewhere") from error
+            if error.errno not in FULL:
                 raise
-            raise _full(os.strerror(error.errno), error.filename or f"a file in {files.path}", files) from error
+            raise _full(
+                os.strerror(error.errno), error.filename or f"a file in {files.path}, or standard output,", files
+            ) from error
         except tf.errors.OpError as error:  # the runtime's own files: events, checkpoints
-            reason = next((os.strerror(code) for code in _FULL if error.message.endswith(os.strerror(code))), None)
+            reason = next((os.strerror(code) for code in FULL if error.message.endswith(os.strerror(code))), None)
             if reason is None:
                 raise
             raise _full(reason, error.message.removesuffix(reason).rstrip(" ;:"), files) from error
@@ -65,11 +65,11 @@ def says_when_full(run: Callable[Concatenate[Any, F, P], R]) -> Callable[Concate
     return told
 
 
-def _full(reason: str, what: Any, files: RunFiles) -> ExperimentError:
+def _full(reason: str, what: Any, files: RunFiles, remedy: str = "make room") -> ExperimentError:
     checkpoint = tf.train.latest_checkpoint(str(files.checkpoints))
     problem = f"{what} cannot be written: {reason}"
     if files.result.is_file():
         return ExperimentError(f"{problem}\nthe run has ended, its numbers are in {files.result}")
     if checkpoint is None:
-        return ExperimentError(f"{problem}\nnothing was saved yet: make room, and run it again")
-    return ExperimentError(f"{problem}\nsaved in {checkpoint}; make room, and {go_on(files.path)}")
+        return ExperimentError(f"{problem}\nnothing was saved yet: {remedy}, and run it again")
+    return ExperimentError(f"{problem}\nsaved in {checkpoint}; {remedy}, and {go_on(files.path)}")

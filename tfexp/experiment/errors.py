@@ -6,9 +6,13 @@ The command line prints the message of any of these as it stands, without a trac
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable
 
-__all__ = ["Diverged", "ExperimentError", "Interrupted", "SettingError", "nearest", "no_such", "not_allowed"]
+__all__ = ["FULL", "Diverged", "ExperimentError", "Interrupted", "SettingError", "nearest", "no_such", "not_allowed"]
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+"""What the system says when a file cannot grow, whatever the program does."""
 
 
 class ExperimentError(Exception):

@@ -41,7 +41,8 @@ class Objective:
         pairs = []
         for part, loss in self.parts or ((None, self.value),):
             variables = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope=None if part is None else _scope_of(part))
-            pairs += optimizer.compute_gradients(loss, var_list=variables)
+            if variables or part is None:  # a part may have been frozen as a whole
+                pairs += optimizer.compute_gradients(loss, var_list=variables)
         updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS, scope=scope)
         if not updates:
             return pairs

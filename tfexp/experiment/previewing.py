@@ -41,6 +41,8 @@ def show_preview(experiment: Experiment) -> None:
     out.print(_course(experiment))
     if experiment.program.start is not None:
         out.print(f"start       {experiment.program.start}", markup=False)
+    if experiment.program.frozen is not None:
+        out.print(f"frozen      {experiment.program.frozen}", markup=False)
 
     table = Table(header_style="bold")
     for name in ("variable", "shape", "numbers"):
@@ -51,7 +53,8 @@ def show_preview(experiment: Experiment) -> None:
     out.print(table)
     learned = sum(math.prod(shapes[name]) for name in experiment.program.trained)
     others = sum(map(math.prod, shapes.values())) - learned
-    kept = "1 more is kept: the step" if others == 1 else f"{others:,} more are kept: the optimizer's, the step, …"
+    frozen = "" if experiment.program.frozen is None else "the frozen ones, "
+    kept = "1 more is kept: the step" if others == 1 else f"{others:,} more are kept: {frozen}the optimizer's, the step, …"
     out.print(f"model       {learned:,} numbers are learned; {kept}")
 
 

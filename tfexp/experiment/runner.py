@@ -84,6 +84,9 @@ class Experiment:
         if self.program.start is not None:
             facts["start"] = dataclasses.asdict(self.program.start)
             print(self.program.start, flush=True)
+        if self.program.frozen is not None:
+            facts["frozen"] = self.program.frozen.names
+            print(self.program.frozen, flush=True)
         with recorded(folder, facts["process"]) as ending:
             result = self._run(folder, origin, facts, resume, watch or Watch())
             ending.status = result["numbers"]["status"]

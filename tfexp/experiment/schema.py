@@ -131,6 +131,10 @@ class Train(Section):
         says="a run's folder, or a checkpoint: the model's variables begin with its values; null: anew",
         default=None,
     )
+    freeze: tuple[str, ...] = bounded(
+        says="names of the model's variables that stay as they begin, as tfexp.preview shows them; * stands for any letters",
+        default=(),
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from PIL import Image
 
 from tfexp.experiment.sweeps.command import _title
+from tfexp.experiment.sweeps.curves import curve_of, draw_learning
 from tfexp.experiment.sweeps.ledger import Ledger
 from tfexp.experiment.sweeps.plots import _Scale, draw_sweep
 from tfexp.experiment.sweeps.results import Row, as_csv, ranking
@@ -53,20 +56,58 @@ def test_table_file_has_a_column_for_everything() -> None:
 
 
 def test_picture(tmp_path: Path) -> None:
-    assert draw_sweep(tmp_path / "sweep.png", "5 trials", SWEEP, ROWS)
+    assert draw_sweep(tmp_path / "sweep.png", "5 trials", SWEEP, ranking(ROWS, SWEEP))
     with Image.open(tmp_path / "sweep.png") as image:
         pixels = np.asarray(image.convert("RGB"))
     assert pixels.shape[1] == 1152
     assert (np.abs(pixels.astype(int) - [255, 114, 92]).sum(-1) < 20).sum() > 50, "the best has a ring"
     nothing = [row(0, 0.5, a="1"), row(1, 0.4, a="1")]
-    assert not draw_sweep(tmp_path / "none.png", "", SWEEP, nothing)
-    assert not draw_sweep(tmp_path / "none.png", "", SWEEP, ROWS[3:])
+    assert not draw_sweep(tmp_path / "none.png", "", SWEEP, ranking(nothing, SWEEP))
+    assert not draw_sweep(tmp_path / "none.png", "", SWEEP, ranking(ROWS[3:], SWEEP))
+    assert not (tmp_path / "none.png").exists()
+
+
+def evaluated(*pairs: tuple[int, float]) -> list[dict[str, Any]]:
+    return [{"step": step, "train": {"loss": -1.0}, "test": {"loss": loss}} for step, loss in pairs]
+
+
+def test_curves_of_seeds_are_their_mean_as_far_as_all_have_come() -> None:
+    one, other = evaluated((0, 8.0), (10, 4.0), (30, 2.0)), evaluated((0, 6.0), (20, 2.0))
+    curve = curve_of([one, other], "test", "loss")
+    assert curve is not None
+    assert curve.steps.tolist() == [0, 10, 20]
+    assert curve.mean.tolist() == [7.0, 4.0, 2.5], "in between, on the line that joins the evaluations"
+    assert curve.spread is not None
+    assert curve.spread == pytest.approx(np.array([1.0, 0.0, 0.5]) * 2**0.5)
+    alone = curve_of([one], "train", "loss")
+    assert alone is not None
+    assert (alone.mean.tolist(), alone.spread) == ([-1.0] * 3, None)
+    assert curve_of([one, []], "test", "loss") is None
+
+
+@pytest.mark.parametrize("points", [2, 9])
+def test_curves_of_all_points_are_in_one_picture(points: int, tmp_path: Path) -> None:
+    rows = []
+    for number in range(2 * points):
+        one = row(number, 0.1 * number, a=str(number // 2), **{"train.seed": str(number % 2)})
+        rows.append(dataclasses.replace(one, point=number // 2))
+        (tmp_path / one.folder).mkdir()
+        lines = evaluated((0, 3.0 + number % 2), (20, 0.1 * number))
+        (tmp_path / one.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path = tmp_path / "curves.png"
+    assert draw_learning(path, _title(rows), SWEEP, ranking(rows, SWEEP), tmp_path)
+    with Image.open(path) as image:
+        pixels = np.asarray(image.convert("RGB")).astype(int)
+    best = [0x42, 0x69, 0xD0] if points == 2 else [68, 1, 84]
+    assert (np.abs(pixels - best).sum(-1) < 20).sum() > 50
+    assert not draw_learning(tmp_path / "none.png", "", SWEEP, ranking(rows[:1], SWEEP), tmp_path)
     assert not (tmp_path / "none.png").exists()
 
 
 def test_its_title_counts_the_trials_that_are_not_in_it() -> None:
     assert _title(ROWS) == "5 trials, 1 of them ended early (dashed, hollow), 1 of them without a value (not shown)"
     assert _title(ROWS[:2]) == "2 trials"
+    assert _title([dataclasses.replace(one, point=7) for one in ROWS[:2]]) == "2 trials, 2 of each: mean and spread"
 
 
 @pytest.mark.parametrize(

@@ -107,10 +107,13 @@ def prepare(data: Data) -> Dataset:
     if isinstance(data, Prepared):
         return data.dataset()
     assert isinstance(data, Source)
-    table = data.read()
-    if not isinstance(table, Table):
-        raise ExperimentError(f"{type(data).__name__}.read gave {type(table).__name__}: it must give a Table")
-    return _from_table(table, data)
+    try:
+        table = data.read()
+        if not isinstance(table, Table):
+            raise ExperimentError(f"{type(data).__name__}.read gave {type(table).__name__}: it must give a Table")
+        return _from_table(table, data)
+    except MemoryError as error:
+        raise ExperimentError(f"data: {type(data).__name__} does not fit into memory: {error}") from error
 
 
 def _from_table(table: Table, source: Source) -> Dataset:

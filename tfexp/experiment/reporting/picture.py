@@ -9,9 +9,9 @@ from tfexp.experiment.reporting.listing import heads, is_better_low, settings_th
 from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.select import metric_names
 
-__all__ = ["draw_curves"]
+__all__ = ["COLOURS", "draw_curves"]
 
-_COLOURS = ("#4269d0", "#ff725c", "#3ca951", "#efb118", "#a463f2", "#6cc5b0", "#9c6b4e", "#ff8ab7")
+COLOURS = ("#4269d0", "#ff725c", "#3ca951", "#efb118", "#a463f2", "#6cc5b0", "#9c6b4e", "#ff8ab7")
 _MOST_TOLD = 2
 """Settings that differ that a name in the legend says."""
 
@@ -35,9 +35,9 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
         return 0
     figure = Figure(figsize=(5.6 * len(names), 4.2), dpi=120, layout="constrained")
     FigureCanvasAgg(figure)
-    few = len(histories) <= len(_COLOURS)
+    few = len(histories) <= len(COLOURS)
     told = heads(settings_that_tell([run for run, _ in histories])[:_MOST_TOLD]) if few else {}
-    colour_of = {run.path: colour for (run, _), colour in zip(histories, _COLOURS)}
+    colour_of = {run.path: colour for (run, _), colour in zip(histories, COLOURS)}
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         having = [(run, [r for r in records if name in r["test"]]) for run, records in histories]
         having = [(run, records) for run, records in having if records]

@@ -16,6 +16,7 @@ from hydra.core.override_parser.types import Override
 from tfexp.experiment.compare import flat
 from tfexp.experiment.errors import ExperimentError, Interrupted, SettingError
 from tfexp.experiment.outputs import make_unique
+from tfexp.experiment.sweeps.curves import draw_learning
 from tfexp.experiment.sweeps.driver import Driver, planned_event
 from tfexp.experiment.sweeps.hparams import write_hparams
 from tfexp.experiment.sweeps.journal import Event, Journal, go_on
@@ -190,8 +191,10 @@ def _finish(folder: Path, settings: Sweep, found: list[Row]) -> int:
     ranked = ranking(found, settings)
     show_ranking(ranked, settings)
     print(f"table       {folder / 'sweep.csv'}")
-    if draw_sweep(folder / "sweep.png", _title(found), settings, found):
+    if draw_sweep(folder / "sweep.png", _title(found), settings, ranked):
         print(f"picture     {folder / 'sweep.png'}")
+    if draw_learning(folder / "curves.png", _title(found), settings, ranked, folder):
+        print(f"curves      {folder / 'curves.png'}")
     write_hparams(folder, settings, found)
     print(f"tensorboard --logdir {shlex.quote(str(folder))}   (the tab HParams compares the trials)", flush=True)
     failed = [row for row in found if row.status == "failed"]
@@ -211,7 +214,9 @@ def _finish(folder: Path, settings: Sweep, found: list[Row]) -> int:
 def _title(found: Sequence[Row]) -> str:
     halved = sum(row.status == "halved" for row in found)
     valueless = sum(row.value is None for row in found)
-    title = f"{len(found)} trials" + (f", {halved} of them ended early (dashed, hollow)" if halved else "")
+    points = len({row.point for row in found})
+    title = f"{len(found)} trials" + (f", {len(found) // points} of each: mean and spread" if points < len(found) else "")
+    title += f", {halved} of them ended early (dashed, hollow)" if halved else ""
     return title + (f", {valueless} of them without a value (not shown)" if valueless else "")
 
 

@@ -1,4 +1,7 @@
-"""`sweep.png`: the trials as lines through what was varied, coloured by what they came to, and the metric against each."""
+"""`sweep.png`: the points as lines through what was varied, coloured by what they came to, and the metric against each.
+
+Of a point that was tried with several seeds it shows the mean and, against each setting, the standard deviation.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.reporting.scale import TRIED, spans_decades
-from tfexp.experiment.sweeps.results import Row
+from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
 
 __all__ = ["draw_sweep"]
@@ -42,10 +45,10 @@ class _Scale:
         return 0.5 if high == low else (value - low) / (high - low)
 
 
-def draw_sweep(path: Path, title: str, sweep: Sweep, rows: Sequence[Row]) -> bool:
-    """Write the picture; False if there is nothing to draw: fewer than two trials with a value, or nothing varied."""
-    known = [row for row in rows if row.value is not None]
-    counts = {name: len({row.varied.get(name) for row in known}) for row in known for name in row.varied}
+def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -> bool:
+    """Write the picture; False if there is nothing to draw: fewer than two points with a value, or nothing varied."""
+    known = [point for point in ranked if point.value is not None]
+    counts = {name: len({point.varied.get(name) for point in known}) for point in known for name in point.varied}
     names = [name for name, count in counts.items() if count > 1]
     if len(known) < 2 or not names:
         return False
@@ -54,9 +57,8 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, rows: Sequence[Row]) -> boo
     from matplotlib.cm import ScalarMappable
     from matplotlib.figure import Figure
 
-    values = [float(row.value) for row in known if row.value is not None]
-    norm = _norm(values)
-    best = (min if sweep.minimizes else max)(known, key=lambda row: row.value if row.value is not None else 0.0)
+    values = [point.value for point in known if point.value is not None]
+    norm, best = _norm(values), known[0]
     colours = colormaps["viridis" if sweep.minimizes else "viridis_r"]  # the best is the darkest
     panels = names[:_MOST]
     columns = min(3, len(panels))
@@ -84,20 +86,20 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, rows: Sequence[Row]) -> boo
 
 
 def _parallel(
-    axes: Any, names: Sequence[str], rows: Sequence[Row], best: Row, sweep: Sweep, norm: Any, colours: Any
+    axes: Any, names: Sequence[str], points: Sequence[Ranked], best: Ranked, sweep: Sweep, norm: Any, colours: Any
 ) -> None:
-    scales = {name: _Scale([row.varied[name] for row in rows if name in row.varied]) for name in names}
-    worst_first = sorted(rows, key=lambda row: row.value or 0.0, reverse=sweep.minimizes)
-    values = [float(row.value) for row in rows if row.value is not None]
-    for row in worst_first:
-        assert row.value is not None
-        across = [at for at, name in enumerate(names) if name in row.varied]  # a condition may leave a setting out
-        heights = [scales[names[at]].share(row.varied[names[at]]) for at in across]
-        own = float(norm(row.value))
+    scales = {name: _Scale([point.varied[name] for point in points if name in point.varied]) for name in names}
+    worst_first = sorted(points, key=lambda point: point.value or 0.0, reverse=sweep.minimizes)
+    values = [point.value for point in points if point.value is not None]
+    for point in worst_first:
+        assert point.value is not None
+        across = [at for at, name in enumerate(names) if name in point.varied]  # a condition may leave a setting out
+        heights = [scales[names[at]].share(point.varied[names[at]]) for at in across]
+        own = float(norm(point.value))
         heights.append(own)
-        width, alpha = (2.6, 1.0) if row is best else (1.1, 0.75)
-        style = "--" if row.status == "halved" else "-"
-        axes.plot([*across, len(names)], heights, style, color=colours(norm(row.value)), linewidth=width, alpha=alpha)
+        width, alpha = (2.6, 1.0) if point is best else (1.1, 0.75)
+        style = "--" if point.status == "halved" else "-"
+        axes.plot([*across, len(names)], heights, style, color=colours(own), linewidth=width, alpha=alpha)
     axes.set_xlim(-0.1, len(names) + 0.1)
     axes.set_ylim(-0.06, 1.06)
     axes.set_xticks(range(len(names) + 1), [*names, f"{sweep.part} {sweep.metric_name}"], fontsize=9)
@@ -116,27 +118,35 @@ def _parallel(
     axes.axvline(len(names), color="#c8ccd2", linewidth=1, zorder=0)
     for height, value in ((0.0, min(values)), (1.0, max(values))):
         axes.annotate(
-            f"{value:.4g}", (len(names), height), xytext=(-4, 4), textcoords="offset points", fontsize=8, ha="right"
+            f"{value:.4g}",
+            (len(names), height),
+            xytext=(-4, 4),
+            textcoords="offset points",
+            fontsize=8,
+            ha="right",
+            bbox=_LABEL,
         )
     axes.spines[["top", "right", "left", "bottom"]].set_visible(False)
     axes.tick_params(length=0)
 
 
-def _against(axes: Any, name: str, rows: Sequence[Row], best: Row, norm: Any, colours: Any) -> None:
-    shown = [row for row in rows if name in row.varied]
-    scale = _Scale([row.varied[name] for row in shown])
-    for row in shown:
-        assert row.value is not None
-        colour = colours(norm(row.value))
-        face = "none" if row.status == "halved" else colour
-        size, edge = (90, "#ff725c") if row is best else (36, colour)
+def _against(axes: Any, name: str, points: Sequence[Ranked], best: Ranked, norm: Any, colours: Any) -> None:
+    shown = [point for point in points if name in point.varied]
+    scale = _Scale([point.varied[name] for point in shown])
+    for point in shown:
+        assert point.value is not None
+        colour, place = colours(norm(point.value)), scale.at(point.varied[name])
+        face = "none" if point.status == "halved" else colour
+        size, edge = (90, "#ff725c") if point is best else (36, colour)
+        if point.spread is not None:
+            axes.errorbar([place], [point.value], [point.spread], fmt="none", ecolor=colour, elinewidth=1.2, capsize=3)
         axes.scatter(
-            [scale.at(row.varied[name])],
-            [row.value],
+            [place],
+            [point.value],
             s=size,
             facecolors=face,
             edgecolors=edge,
-            linewidths=2 if row is best else 1.2,
+            linewidths=2 if point is best else 1.2,
         )
     if scale.is_log:
         axes.set_xscale("log")

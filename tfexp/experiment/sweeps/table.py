@@ -18,6 +18,8 @@ __all__ = ["Lines", "LiveTable", "show_planned", "show_ranking", "watcher_for"]
 
 _SHOWN = 12
 """Trials in the table that lives."""
+_WIDEST = 1000
+"""Columns of a terminal that a table at the end may ask for."""
 _STYLES = {"finished": "green", "stopped early": "green", "running": "cyan", "halved": "yellow", "failed": "red"}
 
 
@@ -185,7 +187,7 @@ def show_planned(trials: Sequence[Trial], same_as: Mapping[int, int], statuses: 
         cells = [str(number), *(trial.varied.get(name, "") for name in names), trial.settings.title, str(trial.total_steps)]
         cells.append(f"{trial.needs.cpus + trial.needs.gang_cpus:g}")
         table.add_row(*_texts(cells), *_texts([note] if noted else []))
-    _console().print(table)
+    _print(table)
 
 
 def show_ranking(ranked: Sequence[Ranked], sweep: Sweep, most: int = 30) -> None:
@@ -221,7 +223,7 @@ def show_ranking(ranked: Sequence[Ranked], sweep: Sweep, most: int = 30) -> None
         table.add_row(*_texts(cells), *_texts([entry.status], style), *_texts([seconds]), style=best)
     if len(ranked) > most:
         table.caption = f"and {len(ranked) - most} more in sweep.csv"
-    _console().print(table)
+    _print(table)
 
 
 def short_names(names: Sequence[str]) -> list[str]:
@@ -237,11 +239,13 @@ def _texts(cells: Sequence[str], style: str = "") -> list[Any]:
     return [Text(cell, style) for cell in cells]
 
 
-def _console() -> Any:
-    """Where standard output is no terminal, lines are as long as they are."""
+def _print(table: Any) -> None:
+    """Wide enough for its words: a terminal that is narrower breaks its lines, and nothing is left out."""
     from rich.console import Console
 
-    return Console(file=sys.stdout, highlight=False, width=None if sys.stdout.isatty() else 200)
+    out = Console(file=sys.stdout, highlight=False, soft_wrap=True, width=None if sys.stdout.isatty() else 200)
+    out.width = max(out.width, out.measure(table, options=out.options.update(max_width=_WIDEST)).minimum)
+    out.print(table)
 
 
 def _other_names(ranked: Sequence[Ranked]) -> list[str]:

@@ -1,0 +1,72 @@
+"""What every command does with its standard output."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tfexp.experiment.endings import says_when_full
+from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.outputs import RunFiles
+from tfexp.usage import while_read
+
+
+def print_much() -> int:
+    print("±" * 100_000)
+    return 3
+
+
+@pytest.fixture
+def output(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Makes a file descriptor the standard output."""
+    opened = []
+
+    def become(descriptor: int, encoding: str = "utf-8") -> None:
+        opened.append(open(descriptor, "w", encoding=encoding))  # noqa: SIM115 -- for the whole test
+        monkeypatch.setattr("sys.stdout", opened[-1])
+
+    yield become
+    for one in opened:
+        one.close()
+
+
+def test_a_terminal_that_lacks_letters_shows_question_marks(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, "ascii"))
+    assert while_read(print_much) == 3
+    assert written.getvalue() == b"?" * 100_000 + b"\n"
+
+
+def test_nobody_who_reads_on_is_no_error(output: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    output(writing)
+    assert while_read(print_much) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_no_room_is_one_message(output: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
+    output(os.open("/dev/full", os.O_WRONLY))
+    assert while_read(print_much) == 1
+    assert capsys.readouterr().err == "tfexp: what was to be written cannot be: No space left on device\n"
+
+
+def test_other_errors_are_raised() -> None:
+    with pytest.raises(FileNotFoundError):
+        while_read(lambda: len(Path("nowhere/at all").read_text()))
+
+
+def test_a_run_that_nobody_reads_says_how_to_go_on(tmp_path: Path) -> None:
+    @says_when_full
+    def run(self: None, files: RunFiles) -> None:
+        raise BrokenPipeError(32, "Broken pipe")
+
+    with pytest.raises(ExperimentError) as caught:
+        run(None, RunFiles(tmp_path))
+    first, second = str(caught.value).splitlines()
+    assert first == "standard output cannot be written: Broken pipe"
+    assert second == "nothing was saved yet: send it elsewhere, and run it again"
