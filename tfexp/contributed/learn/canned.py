@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp import estimator
 from tfexp.contributed.learn.estimators import Classifier, Regressor, refuse
+from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm
 from tfexp.estimator.canned.dnn import LEARNING_RATE
 from tfexp.estimator.canned.features import as_columns
@@ -33,6 +34,13 @@ def linear_optimizer_of(given: Any, clip_norm: float | None, feature_columns: An
     """That of a linear model of these columns, of which there may be none: Ftrl by default."""
     rate = default_learning_rate(as_columns(feature_columns or []), _LINEAR_RATE)
     return optimizer_in_graph(given or "Ftrl", clip_norm, rate)
+
+
+def _linear_training(given: Any, clip_norm: float | None, feature_columns: Any) -> dict[str, Any]:
+    """How a linear model alone is trained: it may be by dual coordinate ascent, which knows how weights are cut."""
+    if isinstance(given, SDCAOptimizer):
+        return {"optimizer": given, "partitioner": given.partitioner}
+    return {"optimizer": linear_optimizer_of(given, clip_norm, feature_columns)}
 
 
 class DNNClassifier(Classifier):
@@ -114,7 +122,10 @@ class DNNRegressor(Regressor):
 
 
 class LinearClassifier(Classifier):
-    """A softmax (of two classes: a sigmoid) of weighted features. optimizer: Ftrl by default."""
+    """A softmax (of two classes: a sigmoid) of weighted features.
+
+    optimizer: Ftrl by default; of two classes `tf.contrib.linear_optimizer.SDCAOptimizer`, too.
+    """
 
     def __init__(
         self,
@@ -138,16 +149,19 @@ class LinearClassifier(Classifier):
                 n_classes,
                 weight_column_name,
                 label_keys,
-                linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
-                config,
+                config=config,
                 loss_reduction=Reduction.MEAN,
+                **_linear_training(optimizer, gradient_clip_norm, feature_columns),
             ),
             feature_engineering_fn,
         )
 
 
 class LinearRegressor(Regressor):
-    """A weighted sum of features, trained on the mean squared error. optimizer: Ftrl by default."""
+    """A weighted sum of features, trained on the mean squared error.
+
+    optimizer: Ftrl by default; of one number `tf.contrib.linear_optimizer.SDCAOptimizer`, too.
+    """
 
     def __init__(
         self,
@@ -169,9 +183,9 @@ class LinearRegressor(Regressor):
                 model_dir,
                 label_dimension,
                 weight_column_name,
-                linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
-                config,
+                config=config,
                 loss_reduction=Reduction.MEAN,
+                **_linear_training(optimizer, gradient_clip_norm, feature_columns),
             ),
             feature_engineering_fn,
         )

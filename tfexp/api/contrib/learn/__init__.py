@@ -47,6 +47,7 @@ from tfexp.contributed.learn.reading import read_batch_record_features as read_b
 from tfexp.contributed.learn.reading import read_keyed_batch_examples as read_keyed_batch_examples
 from tfexp.contributed.learn.reading import read_keyed_batch_features as read_keyed_batch_features
 from tfexp.contributed.learn.run_config import RunConfig as RunConfig
+from tfexp.contributed.learn.svm import SVM as SVM
 from tfexp.contributed.learn.with_heads import DNNEstimator as DNNEstimator
 from tfexp.contributed.learn.with_heads import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
 from tfexp.contributed.learn.with_heads import LinearEstimator as LinearEstimator
