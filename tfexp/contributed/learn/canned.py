@@ -13,8 +13,10 @@ from tfexp.estimator.canned.dnn import LEARNING_RATE
 from tfexp.estimator.canned.features import as_columns
 from tfexp.estimator.canned.linear import default_learning_rate
 from tfexp.estimator.canned.optimizers import optimizer_of
+from tfexp.estimator.run_config import RunConfig
 from tfexp.ops.losses import Reduction
 from tfexp.ops.nn_activation import relu
+from tfexp.ops.partitioned_variables import min_max_variable_partitioner
 from tfexp.train.optimizer import Optimizer
 
 _LINEAR_RATE = 0.2  # at most
@@ -34,6 +36,13 @@ def linear_optimizer_of(given: Any, clip_norm: float | None, feature_columns: An
     """That of a linear model of these columns, of which there may be none: Ftrl by default."""
     rate = default_learning_rate(as_columns(feature_columns or []), _LINEAR_RATE)
     return optimizer_in_graph(given or "Ftrl", clip_norm, rate)
+
+
+def input_partitioner_of(min_slice_size: int | None, config: Any) -> Any:
+    """Cuts the input layer's variables for parameter servers from this size on, in bytes; None: as it is done by default."""
+    if min_slice_size is None:
+        return None
+    return min_max_variable_partitioner((config or RunConfig()).num_ps_replicas, min_slice_size=min_slice_size)
 
 
 def _linear_training(given: Any, clip_norm: float | None, feature_columns: Any) -> dict[str, Any]:
@@ -76,7 +85,8 @@ class DNNClassifier(Classifier):
                 optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
-                config=config,
+                input_partitioner_of(input_layer_min_slice_size, config),
+                config,
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
@@ -114,7 +124,8 @@ class DNNRegressor(Regressor):
                 optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
-                config=config,
+                input_partitioner_of(input_layer_min_slice_size, config),
+                config,
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
@@ -265,6 +276,7 @@ class DNNLinearCombinedClassifier(Classifier):
                     gradient_clip_norm,
                     config,
                 ),
+                input_layer_partitioner=input_partitioner_of(input_layer_min_slice_size, config),
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
@@ -319,6 +331,7 @@ class DNNLinearCombinedRegressor(Regressor):
                     gradient_clip_norm,
                     config,
                 ),
+                input_layer_partitioner=input_partitioner_of(input_layer_min_slice_size, config),
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,

@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp import estimator
-from tfexp.contributed.learn.canned import combined_arguments, linear_optimizer_of, optimizer_in_graph
+from tfexp.contributed.learn.canned import (
+    combined_arguments,
+    input_partitioner_of,
+    linear_optimizer_of,
+    optimizer_in_graph,
+)
 from tfexp.contributed.learn.estimators import Estimator, refuse
 from tfexp.contributed.learn.heads.head import Head
 from tfexp.contributed.learn.model_fn_ops import ModelFnOps
@@ -58,6 +63,7 @@ class DNNEstimator(Estimator):
             optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
             activation_fn,
             dropout,
+            input_partitioner_of(input_layer_min_slice_size, config),
             config=config,
         )
         super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
