@@ -156,11 +156,9 @@ class Network(Layer):
         parent = self._living_parent()
         if parent is None:
             self.settle_name(None)
-            around = self._around
         else:
             parent._set_scope(None)
-            around = parent._scope
-        with variable_scope(around) as outer:
+        with variable_scope(self._around if parent is None else parent._scope) as outer:
             if f"{outer.name}/{self._name}" in self._taken:
                 raise ValueError(_TAKEN.format(self._name))
             with variable_scope(None, default_name=self._name, use_resource=True) as own:

@@ -32,8 +32,7 @@ def save_network_checkpoint(
     network._set_scope(None)
     variables = _by_names(network, map_func)
     step = get_global_step() if global_step is None else global_step
-    prefix: str = Saver(variables).save(_session(), _prefix(network, save_path), step, write_meta_graph=False)
-    return prefix
+    return str(Saver(variables).save(_session(), _prefix(network, save_path), step, write_meta_graph=False))
 
 
 def restore_network_checkpoint(network: Network, save_path: str, map_func: NameMap | None = None) -> None:

@@ -25,8 +25,7 @@ class Saver:
 
     def save(self, file_prefix: str, global_step: Any = None) -> str:
         """The prefix of the new checkpoint: `file_prefix`, with the step if there is one."""
-        prefix: str = self._saver.save(None, file_prefix, global_step, write_meta_graph=False)
-        return prefix
+        return str(self._saver.save(None, file_prefix, global_step, write_meta_graph=False))
 
     def restore(self, file_prefix: str) -> None:
         """Gives the variables their values of a checkpoint."""

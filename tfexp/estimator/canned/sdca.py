@@ -52,7 +52,7 @@ class LinearSDCA:
             raise ValueError(f"symmetric_l1_regularization should be non-negative: {symmetric_l1_regularization}")
         self._id_column = example_id_column
         self._l1, self._l2 = symmetric_l1_regularization, symmetric_l2_regularization
-        self._attributes = {"num_loss_partitions": num_loss_partitions, "adaptive": adaptive}
+        self._attributes: dict[str, Any] = {"num_loss_partitions": num_loss_partitions, "adaptive": adaptive}
 
     def spec(
         self, head: Head, features: Any, labels: Any, mode: str, logits: Tensor, variables: Mapping[Any, Any]
