@@ -224,3 +224,18 @@ def test_tables_of_embeddings_are_cut_from_the_size_on_that_is_asked_for(tmp_pat
                 model.estimator.model_fn({"ids": tf.constant([[1]])}, None, "infer", model.config)
                 tables = [v for v in tf.global_variables() if "embedding" in v.name]
             assert [table.shape.as_list() for table in tables] == [[count, 3] for count in rows]
+
+
+def test_points_are_grouped(tmp_path):
+    points = np.float32([[0, 0], [0, 2], [8, 8], [9, 9]])
+
+    def data():
+        return {"y": tf.constant(points[:, 1:]), "x": tf.constant(points[:, :1])}, None
+
+    centers = points[[0, 2]]
+    groups = learn.KMeansClustering(2, str(tmp_path), initial_clusters=centers, use_mini_batch=False)
+    groups.fit(input_fn=data, steps=3)
+    np.testing.assert_allclose(groups.clusters(), [[0, 1], [8.5, 8.5]], atol=1e-5)
+    assert list(groups.predict_cluster_idx(input_fn=data)) == [0, 0, 1, 1]
+    assert groups.score(input_fn=data, steps=1) == pytest.approx(1 + 1 + 0.5 + 0.5)
+    np.testing.assert_allclose(groups.transform(input_fn=data).min(1), [1, 1, 0.5, 0.5], atol=1e-5)

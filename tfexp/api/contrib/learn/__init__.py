@@ -37,6 +37,7 @@ from tfexp.contributed.learn.heads.single import multi_class_head as multi_class
 from tfexp.contributed.learn.heads.single import multi_label_head as multi_label_head
 from tfexp.contributed.learn.heads.single import poisson_regression_head as poisson_regression_head
 from tfexp.contributed.learn.heads.single import regression_head as regression_head
+from tfexp.contributed.learn.kmeans import KMeansClustering as KMeansClustering
 from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
 from tfexp.contributed.learn.model_fn_ops import ModeKeys as ModeKeys
 from tfexp.contributed.learn.model_fn_ops import ModelFnOps as ModelFnOps
