@@ -44,9 +44,10 @@ def copy_with_input_replacements(
     def replaced(info: Transformation, tensor: Tensor) -> Tensor:
         return replacements[tensor] if tensor in replacements else keep_t_if_possible_handler(info, tensor)
 
+    graph: Any = dst_graph or view.graph  # which an empty view has not
     copier = Transformer()
     copier.transform_external_input_handler = replaced
-    return copier(view, dst_graph or view.graph, dst_scope, src_scope, reuse_dst_scope)
+    return copier(view, graph, dst_scope, src_scope, reuse_dst_scope)
 
 
 def _tensor(value: Any) -> Tensor:

@@ -51,8 +51,8 @@ class TransformerInfo:
 class Transformation(TransformerInfo):
     """What handlers are told: beside what became of what, the view `sgv` and the collections of its graph."""
 
-    def __init__(self, sgv: SubGraphView, graph_: Graph, scope: str, scope_: str):
-        super().__init__(sgv.graph, graph_, scope, scope_)
+    def __init__(self, sgv: SubGraphView, graph: Graph, graph_: Graph, scope: str, scope_: str):
+        super().__init__(graph, graph_, scope, scope_)
         self.sgv = sgv
         self.collections = {key: self.graph.get_collection(key) for key in self.graph.get_all_collection_keys()}
 
@@ -160,7 +160,7 @@ class Transformer:
         scope_ = dst_scope.rstrip("/")
         if scope_ and not reuse_dst_scope:
             scope_ = dst_graph.unique_name(scope_)
-        info = Transformation(view, dst_graph, scope, scope_)
+        info = Transformation(view, view.graph, dst_graph, scope, scope_)
         with dst_graph.as_default(), control_dependencies(None):
             self._copy(info)
             for op, made in info.transformed_ops.items():
