@@ -172,3 +172,11 @@ def test_what_is_for_eager_execution_only(session: tf.Session) -> None:
         tfe.Saver([])
     with pytest.raises(ValueError, match="eager execution enabled"), tfe.restore_variables_on_create("model"):
         pass
+
+
+def test_ops_have_run_whatever_the_mode_of_execution() -> None:
+    with eager_mode(), tfe.execution_mode(tfe.ASYNC):
+        tfe.async_wait()
+        assert (tf.constant(1.0) + 1.0).numpy() == 2
+    with pytest.raises(ValueError, match="Execution mode should be None/SYNC/ASYNC"):
+        tfe.set_execution_mode(7)

@@ -97,7 +97,7 @@ class SavedModelEstimator(Estimator):
 class _WithItsOwnStep(Model):
     """A model whose graph comes with its global step."""
 
-    def _begin(self, graph: Graph) -> None:
+    def begin(self, graph: Graph) -> None:
         return None
 
 

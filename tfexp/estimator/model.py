@@ -65,10 +65,10 @@ class Model:
         """A new default graph with the seed and a global step; `device_fn` places its nodes, `scope` is around them."""
         with Graph().as_default() as graph, graph.device(device_fn), scope or contextlib.nullcontext():
             set_random_seed(self.config.tf_random_seed)
-            self._begin(graph)
+            self.begin(graph)
             yield graph
 
-    def _begin(self, graph: Graph) -> None:
+    def begin(self, graph: Graph) -> None:
         """What there is before the input."""
         create_global_step(graph)
         global_step_read()

@@ -2,6 +2,10 @@
 
 from tfexp.api.app import run as run
 from tfexp.api.contrib.eager import metrics as metrics
+from tfexp.contributed.eager_execution_modes import async_clear_error as async_clear_error
+from tfexp.contributed.eager_execution_modes import async_wait as async_wait
+from tfexp.contributed.eager_execution_modes import execution_mode as execution_mode
+from tfexp.contributed.eager_execution_modes import set_execution_mode as set_execution_mode
 from tfexp.contributed.eager_network import Network as Network
 from tfexp.contributed.eager_network import Sequential as Sequential
 from tfexp.contributed.eager_network_checkpoints import restore_network_checkpoint as restore_network_checkpoint
