@@ -138,7 +138,7 @@ def test_copies_in_the_same_graph_keep_their_inputs(graph):
     assert names(again.ops) == ["twin_1/scope/b"]
     with pytest.raises(ValueError, match="the view is empty"):
         ge.copy([], tf.Graph())
-    with pytest.raises(ValueError, match="is not below src_scope"):
+    with pytest.raises(ValueError, match="does not belong to source scope"):
         ge.copy(graph, src_scope="scope")
 
 
@@ -273,3 +273,45 @@ def test_placeholders():
     with pytest.raises(TypeError, match="Expected a tf"):
         ge.placeholder_name("t")
     np.testing.assert_array_equal(run(made, {made: [5, 6]}), [5, 6])
+
+
+def test_copies_are_in_the_collections_of_the_originals_and_wait_for_what_they_wait_for(graph):
+    with tf.name_scope("s"):
+        first = tf.constant(1.0, name="first")
+        with tf.control_dependencies([tf.no_op(name="before")]):
+            second = tf.identity(first, name="second")
+    tf.add_to_collection(tf.GraphKeys.LOSSES, second)
+    tf.add_to_collection("s/mine", second.op)
+    copied, _ = ge.copy([second.op], dst_scope="d", src_scope="s")
+    assert names(tf.get_collection(tf.GraphKeys.LOSSES)) == ["s/second:0", "d/second:0"]
+    assert tf.get_collection("d/mine") == copied.ops
+    assert names(copied.ops[0].control_inputs) == ["s/before"]
+    other = tf.Graph()
+    elsewhere, _ = ge.copy([second.op], other, dst_scope="e")
+    assert names(other.get_operations()) == ["e/geph__first_0", "e/s/second"]
+    assert other.get_collection("e/s/mine") == elsewhere.ops and not elsewhere.ops[0].control_inputs
+
+
+def test_handlers_say_what_becomes_of_what(graph):
+    _, b, c, _, _ = chain()
+
+    def doubled(info, op, inputs):
+        made, outputs = ge.copy_op_handler(info, op, inputs, nodedef_fn=on_the_first_device)
+        return made, [tf.multiply(one, 2.0) for one in outputs] if op is b.op else outputs
+
+    def on_the_first_device(node):
+        node.device = "/device:CPU:0"
+        return node
+
+    transformer = ge.Transformer()
+    transformer.transform_op_handler = doubled
+    transformer.transform_external_input_handler = ge.keep_t_if_possible_handler
+    transformer.assign_collections_handler = lambda info, original, copy: None
+    tf.add_to_collection("kept", c)
+    _, info = transformer(ge.sgv([b.op, c.op]), graph, "twice")
+    assert run([c, info.transformed(c)]) == [10.0, 20.0]
+    assert info.transformed(c.op).device == "/device:CPU:0"
+    assert tf.get_collection("kept") == [c]
+    transformer.transform_op_handler = lambda info, op, inputs: (op, op.outputs)
+    with pytest.raises(ValueError, match="In-place transformation not allowed"):
+        transformer([b.op], graph, "")

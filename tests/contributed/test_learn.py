@@ -1,5 +1,7 @@
 """tf.contrib.learn: estimators of arrays, vocabularies of texts."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -204,3 +206,36 @@ def test_of_an_input_without_end_one_batch_is_predicted(tmp_path):
         return tf.data.Dataset.from_tensor_slices({"x": np.ones([3, 1], np.float32)}).batch(2)
 
     assert len(list(regressor.predict(input_fn=ending))) == 3
+
+
+def test_tables_of_embeddings_are_cut_from_the_size_on_that_is_asked_for(tmp_path, monkeypatch):
+    cluster = {"chief": ["a:1"], "ps": ["b:1", "c:1"]}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": {"type": "chief", "index": 0}}))
+    ids = tf.feature_column.categorical_column_with_identity("ids", 40)
+    columns = [tf.feature_column.embedding_column(ids, 3)]
+    for size, rows in ((None, [40]), (16, [20, 20])):
+        for model in (
+            learn.DNNClassifier([2], columns, str(tmp_path), input_layer_min_slice_size=size),
+            learn.DNNLinearCombinedRegressor(
+                str(tmp_path), dnn_feature_columns=columns, dnn_hidden_units=[2], input_layer_min_slice_size=size
+            ),
+        ):
+            with tf.Graph().as_default():
+                model.estimator.model_fn({"ids": tf.constant([[1]])}, None, "infer", model.config)
+                tables = [v for v in tf.global_variables() if "embedding" in v.name]
+            assert [table.shape.as_list() for table in tables] == [[count, 3] for count in rows]
+
+
+def test_points_are_grouped(tmp_path):
+    points = np.float32([[0, 0], [0, 2], [8, 8], [9, 9]])
+
+    def data():
+        return {"y": tf.constant(points[:, 1:]), "x": tf.constant(points[:, :1])}, None
+
+    centers = points[[0, 2]]
+    groups = learn.KMeansClustering(2, str(tmp_path), initial_clusters=centers, use_mini_batch=False)
+    groups.fit(input_fn=data, steps=3)
+    np.testing.assert_allclose(groups.clusters(), [[0, 1], [8.5, 8.5]], atol=1e-5)
+    assert list(groups.predict_cluster_idx(input_fn=data)) == [0, 0, 1, 1]
+    assert groups.score(input_fn=data, steps=1) == pytest.approx(1 + 1 + 0.5 + 0.5)
+    np.testing.assert_allclose(groups.transform(input_fn=data).min(1), [1, 1, 0.5, 0.5], atol=1e-5)

@@ -264,3 +264,13 @@ def test_a_specification_for_the_core():
     assert sorted(only.served(None).export_outputs) == sorted(only.served("h").export_outputs) == ["h", "serving_default"]
     with pytest.raises(ValueError, match=r"Requested default_output_alternative: C, but available .*: \['h'\]"):
         only.served("C")
+
+
+def test_an_evaluation_shows_the_loss_by_weights(tmp_path):
+    def data():
+        return {"x": tf.constant([[1.0], [1.0], [2.0]]), "w": tf.constant(WEIGHTS)}, tf.constant([[1.0], [2.0], [5.0]])
+
+    columns, head = [tf.feature_column.numeric_column("x")], learn.regression_head(weight_column_name="w")
+    model = learn.LinearEstimator(columns, head, str(tmp_path), optimizer=tf.train.GradientDescentOptimizer(0.0))
+    model.fit(input_fn=data, steps=1)
+    assert model.evaluate(input_fn=data, steps=1)["loss"] == pytest.approx((1 * 1 + 3 * 4) / 4)

@@ -104,6 +104,28 @@ def test_training_may_begin_with_another_model(tmp_path: Path) -> None:
         tf.estimator.Estimator(model_fn, warm_start_from=3)
 
 
+def test_a_model_that_is_not_trained_yet_is_what_it_will_begin_with(tmp_path: Path) -> None:
+    first = line(tmp_path / "first")
+    first.train(rows(), steps=3)
+    slope = first.get_variable_value("slope")
+    second = tf.estimator.Estimator(
+        model_fn, str(tmp_path / "second"), params={"rate": 0.0}, warm_start_from=first.model_dir
+    )
+    assert second.evaluate(rows(1))["error"] == first.evaluate(rows(1))["error"]
+    np.testing.assert_allclose([found["y"] for found in second.predict(rows(1))], X * slope, rtol=1e-6)
+    exported = second.export_saved_model(str(tmp_path / "exported"), receiver).decode()
+    assert tf.train.load_variable(f"{exported}/variables/variables", "slope") == slope
+
+
+def test_a_model_may_have_a_local_init_op_of_its_own(tmp_path: Path) -> None:
+    def own(features: Any, labels: Any, mode: str) -> Any:
+        local = tf.get_local_variable("local", initializer=3.0)
+        loss = local * tf.reduce_mean(features["x"] - labels)
+        return tf.estimator.EstimatorSpec(mode, {}, loss, scaffold=tf.train.Scaffold(local_init_op=local.initializer))
+
+    assert tf.estimator.Estimator(own, str(tmp_path)).evaluate(rows(1))["loss"] == 3 * np.mean(X - Y)
+
+
 def tempfolder(parent: Path) -> str:
     return str(parent / str(len(list(parent.iterdir()))))
 

@@ -22,7 +22,7 @@ from tfexp.estimator.spec import EstimatorSpec
 from tfexp.estimator.warm_starting import WarmStartSettings, as_settings
 from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.collections import GraphKeys
-from tfexp.train.checkpoint_utils import list_variables, load_variable
+from tfexp.train.checkpoint_utils import checkpoint_of, list_variables, load_variable
 from tfexp.train.saving_hooks import CheckpointSaverListener
 from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.stopping_hooks import StopAtStepHook
@@ -169,7 +169,7 @@ class Estimator:
         _check_positive(steps=steps)
         path = self._checkpoint(checkpoint_path, "evaluate")
         with self._model.graph(scope=replicas.scope(self.config.eval_distribute)):
-            evaluation = evaluating.build(self._model, input_fn)
+            evaluation = evaluating.build(self._model, input_fn, None if path else self._warm_start)
             return evaluating.run(evaluation, self._model, path, self.eval_dir(name), steps, _hooks(hooks))
 
     def predict(
@@ -185,7 +185,8 @@ class Estimator:
         Labels of the input are dropped. Close the iterator, or come to its end, to close its session.
         """
         path = self._checkpoint(checkpoint_path, "predict")
-        return predicting.predict(self._model, input_fn, path, predict_keys, _hooks(hooks), yield_single_examples)
+        begin = None if path else self._warm_start
+        return predicting.predict(self._model, input_fn, path, predict_keys, _hooks(hooks), yield_single_examples, begin)
 
     def _checkpoint(self, path: str | None, what: str) -> str | None:
         path = path or self.latest_checkpoint()
@@ -243,6 +244,8 @@ class Estimator:
 
     def _exported_checkpoint(self, given: str | None) -> str:
         path = given or self.latest_checkpoint()
+        if path is None and self._warm_start is not None:
+            path = checkpoint_of(self._warm_start.ckpt_to_initialize_from)
         if path is None:
             raise ValueError(f"Couldn't find trained model at {self.model_dir}.")
         return path

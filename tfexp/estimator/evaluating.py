@@ -13,11 +13,12 @@ from tfexp.core.text import as_text
 from tfexp.estimator import replicas
 from tfexp.estimator.model import Model
 from tfexp.estimator.modes import ModeKeys
+from tfexp.estimator.warm_starting import WarmStartSettings, begin_with
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.dependencies import group
 from tfexp.metrics.means import mean
-from tfexp.train.evaluation import StopAfterNEvalsHook, evaluate_once
+from tfexp.train.evaluation import StopAfterNEvalsHook, evaluate_once, get_or_create_eval_step
 from tfexp.train.global_step import get_global_step
 from tfexp.train.scaffold import Scaffold
 from tfexp.train.session_hooks import SessionRunHook
@@ -36,10 +37,11 @@ class Evaluation(NamedTuple):
     hooks: tuple[SessionRunHook, ...]
 
 
-def build(model: Model, input_fn: Callable[..., Any]) -> Evaluation:
+def build(model: Model, input_fn: Callable[..., Any], warm_start: WarmStartSettings | None = None) -> Evaluation:
     """The evaluation of a model in the default graph: its metrics, the mean `loss` over the batches, `global_step`.
 
-    ValueError for a metric of the model with one of these names.
+    warm_start: what variables begin with, where no checkpoint is evaluated. ValueError for a metric of the model with one of
+    these names.
     """
     strategy = model.config.eval_distribute
     loss: Any = None
@@ -48,6 +50,8 @@ def build(model: Model, input_fn: Callable[..., Any]) -> Evaluation:
         spec = model.spec(given.features, given.labels, ModeKeys.EVAL)
     else:
         given, spec, loss = replicas.evaluation(model, strategy, input_fn)
+    if warm_start is not None:
+        begin_with(warm_start)
     for name in (_LOSS, GraphKeys.GLOBAL_STEP):
         if name in spec.eval_metric_ops:
             raise ValueError(
@@ -58,9 +62,18 @@ def build(model: Model, input_fn: Callable[..., Any]) -> Evaluation:
     return Evaluation(
         group(*(update for _, update in metrics.values())),
         {**{name: value for name, (value, _) in metrics.items()}, GraphKeys.GLOBAL_STEP: get_global_step()},
-        spec.scaffold,
+        _beginning_metrics(spec.scaffold),
         (*given.hooks, *spec.evaluation_hooks),
     )
+
+
+def _beginning_metrics(scaffold: Scaffold) -> Scaffold:
+    """One whose own local_init_op, if it has one, is told of the local variables that an evaluation adds."""
+    if scaffold.local_init_op is None:
+        return scaffold
+    get_or_create_eval_step()
+    begin = group(scaffold.local_init_op, Scaffold.default_local_init_op())
+    return Scaffold(local_init_op=begin, copy_from_scaffold=scaffold)
 
 
 def run(

@@ -65,9 +65,13 @@ class Model:
         """A new default graph with the seed and a global step; `device_fn` places its nodes, `scope` is around them."""
         with Graph().as_default() as graph, graph.device(device_fn), scope or contextlib.nullcontext():
             set_random_seed(self.config.tf_random_seed)
-            create_global_step(graph)
-            global_step_read()
+            self.begin(graph)
             yield graph
+
+    def begin(self, graph: Graph) -> None:
+        """What there is before the input."""
+        create_global_step(graph)
+        global_step_read()
 
     def input(self, input_fn: Callable[..., Any], mode: str) -> Input:
         """What `input_fn` gives in this mode: a Dataset or a pair, or features alone. ValueError for a longer tuple."""

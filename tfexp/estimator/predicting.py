@@ -8,6 +8,7 @@ from typing import Any
 from tfexp.core.log import get_logger
 from tfexp.estimator.model import Model
 from tfexp.estimator.modes import ModeKeys
+from tfexp.estimator.warm_starting import WarmStartSettings, begin_with
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
 from tfexp.train.monitored_session import MonitoredSession
@@ -24,15 +25,19 @@ def predict(
     keys: Sequence[str] | None,
     hooks: Sequence[SessionRunHook],
     single_examples: bool,
+    warm_start: WarmStartSettings | None = None,
 ) -> Iterator[Any]:
     """The predictions of each example, or each batch, until the input ends; the session closes with the iterator.
 
-    Dicts of arrays, with only the `keys` if they are given, or arrays. ValueError for keys that are none of the model's,
-    and for predictions of different lengths when they are to be taken apart.
+    Dicts of arrays, with only the `keys` if they are given, or arrays. warm_start: what variables begin with, where there is
+    no checkpoint. ValueError for keys that are none of the model's, and for predictions of different lengths when they are
+    to be taken apart.
     """
     with model.graph() as graph:
         given = model.input(input_fn, ModeKeys.PREDICT)
         spec = model.spec(given.features, None, ModeKeys.PREDICT)
+        if warm_start is not None:
+            begin_with(warm_start)
         if not given.hooks and not has_end(graph):
             _log.warning(
                 "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. This "

@@ -23,7 +23,7 @@ from tfexp.train.scaffold import Scaffold
 _log = get_logger()
 
 # In the order in which graphs are written: mode -> the tag of its graph.
-_TAGS = {ModeKeys.TRAIN: names.TRAINING, ModeKeys.EVAL: names.EVAL, ModeKeys.PREDICT: names.SERVING}
+TAGS = {ModeKeys.TRAIN: names.TRAINING, ModeKeys.EVAL: names.EVAL, ModeKeys.PREDICT: names.SERVING}
 _TEMPORARY = "temp-"
 
 
@@ -37,14 +37,14 @@ def export(
     strip_default_attrs: bool = True,
 ) -> bytes:
     """The path of a new folder below `base`, called after the time. It has its name only when it is complete."""
-    strange = sorted(set(receivers) - set(_TAGS))
+    strange = sorted(set(receivers) - set(TAGS))
     if strange or not receivers:
-        raise ValueError(f"Models are exported for the modes {', '.join(_TAGS)}. Given: {strange or 'none'}")
+        raise ValueError(f"Models are exported for the modes {', '.join(TAGS)}. Given: {strange or 'none'}")
     folder = _new_folder(base)
     temporary = os.path.join(base, _TEMPORARY + os.path.basename(folder))
     builder = SavedModelBuilder(temporary)
     first = True
-    for mode in _TAGS:
+    for mode in TAGS:
         if mode in receivers:
             _add(model, builder, mode, receivers[mode], checkpoint_path, first, strip_default_attrs)
             first = False
@@ -84,9 +84,11 @@ def _add(
         receiver = receiver_fn()
         spec = model.spec(receiver.features, getattr(receiver, "labels", None), mode)
         signatures = _signatures(receiver, _outputs(spec, mode))
+        if spec.train_op is not None:
+            graph.add_to_collection(names.TRAIN_OP_KEY, spec.train_op)
         saver = spec.scaffold.saver or Saver(sharded=True)
         common: dict[str, Any] = {
-            "tags": [_TAGS[mode]],
+            "tags": [TAGS[mode]],
             "signature_def_map": signatures,
             "assets_collection": graph.get_collection(GraphKeys.ASSET_FILEPATHS),
             "main_op": spec.scaffold.local_init_op or Scaffold.default_local_init_op(),

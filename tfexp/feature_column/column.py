@@ -24,12 +24,13 @@ from tfexp.ops.comparison import equal, not_equal
 class Features:
     """The features of a batch by name, and what columns made of them: each column is computed once.
 
-    ValueError for a name that is not there, or a feature without a batch dimension.
+    What a column made before may be given, too, by the column. ValueError for a name that is not there, or a feature without
+    a batch dimension.
     """
 
     def __init__(self, features: Mapping[Any, Any]):
         self._given = features
-        self._made: dict[Any, Any] = {}
+        self._made = {key: value for key, value in features.items() if isinstance(key, FeatureColumn)}
 
     def get(self, key: Any, state_manager: Any = None, training: bool | None = None) -> Any:
         """A tensor or SparseTensor by name, or what a column makes; the other arguments are TensorFlow's and change nothing.

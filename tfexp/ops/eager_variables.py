@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tfexp.core.shape import TensorShape, as_shape
@@ -20,6 +22,17 @@ from tfexp.ops.variable_scope import get_variable_scope
 from tfexp.ops.variables import RefVariable
 
 _numbers = itertools.count()
+_listeners: list[Callable[[Any], None]] = []
+
+
+@contextlib.contextmanager
+def telling_of_variables(listener: Callable[[Any], None]) -> Iterator[None]:
+    """In the block each variable of eager execution is shown to the listener as soon as it has its first value."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
 
 
 class EagerVariable(ResourceVariable):
@@ -40,6 +53,8 @@ class EagerVariable(ResourceVariable):
             own_handle(self._handle, self)
             self._initial_value = self._initializer_op = None  # type: ignore[assignment]  # there is nothing left to do
             resource_state.assign_variable_op(self._handle, value)
+        for listener in _listeners:
+            listener(self)
 
     def _as_graph_element(self) -> Tensor:
         return self._read()

@@ -267,6 +267,11 @@ def _current_scopes() -> _Scopes:
     return scopes
 
 
+def opened_scopes() -> frozenset[str]:
+    """The names of the scopes that have been opened in the default graph, in this thread."""
+    return frozenset(_current_scopes().opened)
+
+
 def get_variable_scope() -> VariableScope:
     """The current variable scope of the default graph."""
     return _current_scopes().current

@@ -269,6 +269,16 @@ def import_scoped_meta_graph(
 
     Returns the scope that was free. ValueError where inputs from outside an exported scope are not in `input_map`.
     """
+    return import_scoped_meta_graph_with_return_elements(definition, clear_devices, import_scope, **kwargs)[0]
+
+
+def import_scoped_meta_graph_with_return_elements(
+    definition: meta_graph_pb2.MetaGraphDef,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    **kwargs: Any,
+) -> tuple[str, list[Any] | None]:
+    """The same; returns what `return_elements` names, too, as it was imported (None without that)."""
     given = kwargs.get("input_map") or {}
     unbound = definition.collection_def[_UNBOUND].bytes_list.value if _UNBOUND in definition.collection_def else []
     missing = [name for name in map(attr_codec.as_text, unbound) if name not in given]
@@ -282,12 +292,12 @@ def import_scoped_meta_graph(
     graph = get_default_graph()
     scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""
     made_with = definition.meta_info_def.stripped_op_list
-    import_graph_def(graph_def, name=import_scope or "", **{"producer_op_list": made_with, **kwargs})
+    elements = import_graph_def(graph_def, name=import_scope or "", **{"producer_op_list": made_with, **kwargs})
     for key, collection in sorted(definition.collection_def.items()):
         if key != _UNBOUND:
             for item in _items(graph, key, collection, scope):
                 graph.add_to_collection(key, item)
-    return scope
+    return scope, elements
 
 
 def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from google.protobuf import text_format
@@ -14,9 +14,10 @@ from tfexp.core.log import get_logger
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.graph import Graph
 from tfexp.train import saved_model_names as names
-from tfexp.train.saver import Saver, import_meta_graph
+from tfexp.train.saver import Saver, import_meta_graph_with_return_elements
 
 _log = get_logger()
+_NOTHING_BEFORE: Mapping[str, list[Any]] = {names.MAIN_OP_KEY: [], names.LEGACY_INIT_OP_KEY: []}
 
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:
@@ -90,10 +91,10 @@ class SavedModelLoader:
     def load_graph(
         self, graph: Graph, tags: Iterable[str], import_scope: str | None = None, **saver_kwargs: Any
     ) -> tuple[Saver | None, list[Any] | None]:
-        """Add the graph; its saver (None without variables), and the tensors and operations of it as imported."""
+        """Add the graph; its saver (None without variables), and what `return_elements` names of it, as imported."""
         meta_graph = self.get_meta_graph_def_from_tags(tags)
         with graph.as_default():
-            return import_meta_graph(meta_graph, import_scope=import_scope, **saver_kwargs), None
+            return import_meta_graph_with_return_elements(meta_graph, import_scope=import_scope, **saver_kwargs)
 
     def load(self, sess: Any, tags: Iterable[str], import_scope: str | None = None, **saver_kwargs: Any) -> MetaGraphDef:
         """Add the graph to the session's, restore the variables, and run what the model runs first."""
@@ -115,20 +116,26 @@ class SavedModelLoader:
 
     def run_init_ops(self, sess: Any, tags: Iterable[str], import_scope: str | None = None) -> None:
         """Run what the graph with these tags, which `load_graph` added, runs first."""
-        none_before: dict[str, list[Any]] = {names.MAIN_OP_KEY: [], names.LEGACY_INIT_OP_KEY: []}
         with sess.graph.as_default():
-            self._run_first(sess, self.get_meta_graph_def_from_tags(tags), import_scope, none_before)
+            self._run_first(sess, self.get_meta_graph_def_from_tags(tags), import_scope, _NOTHING_BEFORE)
 
     def _run_first(
-        self, sess: Any, meta_graph: MetaGraphDef, import_scope: str | None, before: dict[str, list[Any]]
+        self, sess: Any, meta_graph: MetaGraphDef, import_scope: str | None, before: Mapping[str, list[Any]]
     ) -> None:
-        for start in self._start(sess.graph, meta_graph, import_scope, before):
+        for start in self.first_ops(sess.graph, meta_graph, import_scope, before):
             sess.run(start, feed_dict=self._assets(meta_graph, import_scope))
 
-    def _start(
-        self, graph: Graph, meta_graph: MetaGraphDef, import_scope: str | None, before: dict[str, list[Any]]
+    def first_ops(
+        self,
+        graph: Graph,
+        meta_graph: MetaGraphDef,
+        import_scope: str | None = None,
+        before: Mapping[str, list[Any]] = _NOTHING_BEFORE,
     ) -> list[Any]:
-        """The operations to run first: those of the collections that came with the graph, or of its own signature."""
+        """The operations to run first: those of the collections that came with the graph, or of its own signature.
+
+        before: what the collections had already.
+        """
         if names.INIT_OP_SIGNATURE_KEY in meta_graph.signature_def:
             name = meta_graph.signature_def[names.INIT_OP_SIGNATURE_KEY].outputs[names.INIT_OP_SIGNATURE_KEY].name
             return [graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)]

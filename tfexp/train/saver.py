@@ -344,13 +344,20 @@ def import_meta_graph(
 
     `kwargs` go to `import_graph_def` (`input_map`, …).
     """
+    return import_meta_graph_with_return_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
+
+
+def import_meta_graph_with_return_elements(
+    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+) -> tuple[Saver | None, list[Any] | None]:
+    """The same; returns what `return_elements` names, too, as it was imported (None without that)."""
     definition = meta_graph.read_meta_graph(meta_graph_or_file)
-    scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, **kwargs)
+    scope, elements = meta_graph.import_scoped_meta_graph_with_return_elements(
+        definition, clear_devices, import_scope, **kwargs
+    )
     if definition.HasField("saver_def"):
-        return Saver.from_proto(definition.saver_def, import_scope=scope)
-    if variable_lists.all_saveable_objects(scope=scope):
-        return Saver()
-    return None
+        return Saver.from_proto(definition.saver_def, import_scope=scope), elements
+    return (Saver() if variable_lists.all_saveable_objects(scope=scope) else None), elements
 
 
 def _exported(saver: Saver, export_scope: str | None = None) -> saver_pb2.SaverDef | None:

@@ -36,6 +36,7 @@ _OWN = (
     "layers",
     "learn",
     "legacy_seq2seq",
+    "linear_optimizer",
     "lookup",
     "losses",
     "metrics",

@@ -9,6 +9,7 @@ from tfexp.contributed.forward_features import forward_features as forward_featu
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm as clip_gradients_by_norm
 from tfexp.contributed.rnn_estimators import RNNClassifier as RNNClassifier
 from tfexp.contributed.rnn_estimators import RNNEstimator as RNNEstimator
+from tfexp.contributed.saved_model_estimator import SavedModelEstimator as SavedModelEstimator
 from tfexp.contributed.towers import TowerOptimizer as TowerOptimizer
 from tfexp.contributed.towers import replicate_model_fn as replicate_model_fn
 from tfexp.contributed.trees_in_memory import (

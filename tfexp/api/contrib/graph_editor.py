@@ -1,6 +1,5 @@
 """`tf.contrib.graph_editor`: re-exports."""
 
-from tfexp.contributed.graph_editor.copying import TransformerInfo as TransformerInfo
 from tfexp.contributed.graph_editor.copying import copy as copy
 from tfexp.contributed.graph_editor.copying import copy_with_input_replacements as copy_with_input_replacements
 from tfexp.contributed.graph_editor.copying import graph_replace as graph_replace
@@ -29,6 +28,17 @@ from tfexp.contributed.graph_editor.select import select_ops as select_ops
 from tfexp.contributed.graph_editor.select import select_ops_and_ts as select_ops_and_ts
 from tfexp.contributed.graph_editor.select import select_ts as select_ts
 from tfexp.contributed.graph_editor.select import select_ts as ts
+from tfexp.contributed.graph_editor.transforming import Transformer as Transformer
+from tfexp.contributed.graph_editor.transforming import TransformerInfo as TransformerInfo
+from tfexp.contributed.graph_editor.transforming import (
+    assign_renamed_collections_handler as assign_renamed_collections_handler,
+)
+from tfexp.contributed.graph_editor.transforming import copy_op_handler as copy_op_handler
+from tfexp.contributed.graph_editor.transforming import keep_t_if_possible_handler as keep_t_if_possible_handler
+from tfexp.contributed.graph_editor.transforming import (
+    replace_t_with_placeholder_handler as replace_t_with_placeholder_handler,
+)
+from tfexp.contributed.graph_editor.transforming import transform_op_if_inside_handler as transform_op_if_inside_handler
 from tfexp.contributed.graph_editor.view import SubGraphView as SubGraphView
 from tfexp.contributed.graph_editor.view import make_view as make_view
 from tfexp.contributed.graph_editor.view import make_view as sgv

@@ -7,13 +7,16 @@ from typing import Any
 
 from tfexp import estimator
 from tfexp.contributed.learn.estimators import Classifier, Regressor, refuse
+from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm
 from tfexp.estimator.canned.dnn import LEARNING_RATE
 from tfexp.estimator.canned.features import as_columns
 from tfexp.estimator.canned.linear import default_learning_rate
 from tfexp.estimator.canned.optimizers import optimizer_of
+from tfexp.estimator.run_config import RunConfig
 from tfexp.ops.losses import Reduction
 from tfexp.ops.nn_activation import relu
+from tfexp.ops.partitioned_variables import min_max_variable_partitioner
 from tfexp.train.optimizer import Optimizer
 
 _LINEAR_RATE = 0.2  # at most
@@ -33,6 +36,20 @@ def linear_optimizer_of(given: Any, clip_norm: float | None, feature_columns: An
     """That of a linear model of these columns, of which there may be none: Ftrl by default."""
     rate = default_learning_rate(as_columns(feature_columns or []), _LINEAR_RATE)
     return optimizer_in_graph(given or "Ftrl", clip_norm, rate)
+
+
+def input_partitioner_of(min_slice_size: int | None, config: Any) -> Any:
+    """Cuts the input layer's variables for parameter servers from this size on, in bytes; None: as it is done by default."""
+    if min_slice_size is None:
+        return None
+    return min_max_variable_partitioner((config or RunConfig()).num_ps_replicas, min_slice_size=min_slice_size)
+
+
+def _linear_training(given: Any, clip_norm: float | None, feature_columns: Any) -> dict[str, Any]:
+    """How a linear model alone is trained: it may be by dual coordinate ascent, which knows how weights are cut."""
+    if isinstance(given, SDCAOptimizer):
+        return {"optimizer": given, "partitioner": given.partitioner}
+    return {"optimizer": linear_optimizer_of(given, clip_norm, feature_columns)}
 
 
 class DNNClassifier(Classifier):
@@ -68,7 +85,8 @@ class DNNClassifier(Classifier):
                 optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
-                config=config,
+                input_partitioner_of(input_layer_min_slice_size, config),
+                config,
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
@@ -106,7 +124,8 @@ class DNNRegressor(Regressor):
                 optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
                 activation_fn,
                 dropout,
-                config=config,
+                input_partitioner_of(input_layer_min_slice_size, config),
+                config,
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
@@ -114,7 +133,10 @@ class DNNRegressor(Regressor):
 
 
 class LinearClassifier(Classifier):
-    """A softmax (of two classes: a sigmoid) of weighted features. optimizer: Ftrl by default."""
+    """A softmax (of two classes: a sigmoid) of weighted features.
+
+    optimizer: Ftrl by default; of two classes `tf.contrib.linear_optimizer.SDCAOptimizer`, too.
+    """
 
     def __init__(
         self,
@@ -138,16 +160,19 @@ class LinearClassifier(Classifier):
                 n_classes,
                 weight_column_name,
                 label_keys,
-                linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
-                config,
+                config=config,
                 loss_reduction=Reduction.MEAN,
+                **_linear_training(optimizer, gradient_clip_norm, feature_columns),
             ),
             feature_engineering_fn,
         )
 
 
 class LinearRegressor(Regressor):
-    """A weighted sum of features, trained on the mean squared error. optimizer: Ftrl by default."""
+    """A weighted sum of features, trained on the mean squared error.
+
+    optimizer: Ftrl by default; of one number `tf.contrib.linear_optimizer.SDCAOptimizer`, too.
+    """
 
     def __init__(
         self,
@@ -169,9 +194,9 @@ class LinearRegressor(Regressor):
                 model_dir,
                 label_dimension,
                 weight_column_name,
-                linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
-                config,
+                config=config,
                 loss_reduction=Reduction.MEAN,
+                **_linear_training(optimizer, gradient_clip_norm, feature_columns),
             ),
             feature_engineering_fn,
         )
@@ -251,6 +276,7 @@ class DNNLinearCombinedClassifier(Classifier):
                     gradient_clip_norm,
                     config,
                 ),
+                input_layer_partitioner=input_partitioner_of(input_layer_min_slice_size, config),
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
@@ -305,6 +331,7 @@ class DNNLinearCombinedRegressor(Regressor):
                     gradient_clip_norm,
                     config,
                 ),
+                input_layer_partitioner=input_partitioner_of(input_layer_min_slice_size, config),
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,

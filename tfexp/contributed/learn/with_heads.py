@@ -6,20 +6,26 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp import estimator
-from tfexp.contributed.learn.canned import combined_arguments, linear_optimizer_of, optimizer_in_graph
+from tfexp.contributed.learn.canned import (
+    combined_arguments,
+    input_partitioner_of,
+    linear_optimizer_of,
+    optimizer_in_graph,
+)
 from tfexp.contributed.learn.estimators import Estimator, refuse
 from tfexp.contributed.learn.heads.head import Head
 from tfexp.contributed.learn.model_fn_ops import ModelFnOps
+from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
 from tfexp.estimator.canned.dnn import LEARNING_RATE
 from tfexp.ops.nn_activation import relu
 from tfexp.train.global_step import get_global_step
 
 
-class _AsCoreHead:
-    """What the models of `tf.estimator` ask of a head."""
+class AsCoreHead:
+    """What the models of `tf.estimator` ask of a head. `weight_column`: for the ascent, which weighs examples itself."""
 
-    def __init__(self, head: Head):
-        self._head, self.logits_dimension = head, head.logits_dimension
+    def __init__(self, head: Head, weight_column: Any = None):
+        self._head, self._weight_column, self.logits_dimension = head, weight_column, head.logits_dimension
 
     def create_estimator_spec(
         self, features: Any, mode: str, logits: Any, labels: Any, optimizer: Any = None, train_op_fn: Any = None
@@ -50,20 +56,24 @@ class DNNEstimator(Estimator):
     ):
         refuse(embedding_lr_multipliers=embedding_lr_multipliers)
         core: Any = estimator.DNNEstimator(
-            _AsCoreHead(head),  # type: ignore[arg-type]
+            AsCoreHead(head),  # type: ignore[arg-type]
             hidden_units,
             feature_columns,
             model_dir,
             optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
             activation_fn,
             dropout,
+            input_partitioner_of(input_layer_min_slice_size, config),
             config=config,
         )
         super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
 
 class LinearEstimator(Estimator):
-    """Weighted features under a head. optimizer: Ftrl by default. weight_column_name: not used, for the head has it."""
+    """Weighted features under a head. optimizer: Ftrl by default. weight_column_name: not used, for the head has it.
+
+    ValueError for `tf.contrib.linear_optimizer.SDCAOptimizer`, which is for models of one kind.
+    """
 
     def __init__(
         self,
@@ -78,8 +88,10 @@ class LinearEstimator(Estimator):
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
     ):
         refuse(_joint_weights=_joint_weights)
+        if isinstance(optimizer, SDCAOptimizer):
+            raise ValueError("LinearEstimator does not support SDCA optimizer.")
         core: Any = estimator.LinearEstimator(
-            _AsCoreHead(head),  # type: ignore[arg-type]
+            AsCoreHead(head),  # type: ignore[arg-type]
             feature_columns,
             model_dir,
             linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
@@ -126,7 +138,7 @@ class DNNLinearCombinedEstimator(Estimator):
             config,
         )
         core: Any = estimator.DNNLinearCombinedEstimator(
-            _AsCoreHead(head),  # type: ignore[arg-type]
+            AsCoreHead(head),  # type: ignore[arg-type]
             model_dir,
             input_layer_partitioner=input_layer_partitioner,
             **arguments,

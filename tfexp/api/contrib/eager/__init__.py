@@ -2,6 +2,16 @@
 
 from tfexp.api.app import run as run
 from tfexp.api.contrib.eager import metrics as metrics
+from tfexp.contributed.eager_execution_modes import async_clear_error as async_clear_error
+from tfexp.contributed.eager_execution_modes import async_wait as async_wait
+from tfexp.contributed.eager_execution_modes import execution_mode as execution_mode
+from tfexp.contributed.eager_execution_modes import set_execution_mode as set_execution_mode
+from tfexp.contributed.eager_network import Network as Network
+from tfexp.contributed.eager_network import Sequential as Sequential
+from tfexp.contributed.eager_network_checkpoints import restore_network_checkpoint as restore_network_checkpoint
+from tfexp.contributed.eager_network_checkpoints import save_network_checkpoint as save_network_checkpoint
+from tfexp.contributed.eager_saver import Saver as Saver
+from tfexp.contributed.eager_saver import restore_variables_on_create as restore_variables_on_create
 from tfexp.core.gone import missing_from
 from tfexp.data.eager_iterator import EagerIterator as Iterator
 from tfexp.functions.function import function as defun
@@ -40,7 +50,6 @@ from tfexp.runtime.test_modes import run_all_in_graph_and_eager_modes as run_all
 from tfexp.runtime.test_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from tfexp.train.checkpoint import Checkpoint as Checkpoint
 from tfexp.train.optimizer import Optimizer
-from tfexp.train.saver import Saver as Saver
 
 in_eager_mode = executing_eagerly
 get_optimizer_variables = Optimizer.variables

@@ -37,6 +37,7 @@ from tfexp.contributed.learn.heads.single import multi_class_head as multi_class
 from tfexp.contributed.learn.heads.single import multi_label_head as multi_label_head
 from tfexp.contributed.learn.heads.single import poisson_regression_head as poisson_regression_head
 from tfexp.contributed.learn.heads.single import regression_head as regression_head
+from tfexp.contributed.learn.kmeans import KMeansClustering as KMeansClustering
 from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
 from tfexp.contributed.learn.model_fn_ops import ModeKeys as ModeKeys
 from tfexp.contributed.learn.model_fn_ops import ModelFnOps as ModelFnOps
@@ -47,6 +48,7 @@ from tfexp.contributed.learn.reading import read_batch_record_features as read_b
 from tfexp.contributed.learn.reading import read_keyed_batch_examples as read_keyed_batch_examples
 from tfexp.contributed.learn.reading import read_keyed_batch_features as read_keyed_batch_features
 from tfexp.contributed.learn.run_config import RunConfig as RunConfig
+from tfexp.contributed.learn.svm import SVM as SVM
 from tfexp.contributed.learn.with_heads import DNNEstimator as DNNEstimator
 from tfexp.contributed.learn.with_heads import DNNLinearCombinedEstimator as DNNLinearCombinedEstimator
 from tfexp.contributed.learn.with_heads import LinearEstimator as LinearEstimator

@@ -173,7 +173,8 @@ class SingleHead(Head):
             with name_scope("metrics"):
                 own = {MetricKey.LOSS: mean(shown), **self._metrics(predictions, labels, ids, weights)}
             metrics = {with_name(key, self.head_name): pair for key, pair in own.items()}
-            return ModelFnOps(mode, predictions, loss, train_op, metrics, alternatives)
+            evaluated = None if self.head_name else shown  # that of several heads is what they minimize together
+            return ModelFnOps(mode, predictions, loss, train_op, metrics, alternatives, shown_loss=evaluated)
 
     def _labels(self, labels: Any) -> Any:
         own = labels[self.label_name] if isinstance(labels, Mapping) else labels

@@ -1,0 +1,78 @@
+"""Support vector machines. Source: `tf.contrib.learn.SVM`, TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfexp import estimator
+from tfexp.contributed.learn.constants import PredictionKey
+from tfexp.contributed.learn.estimators import Estimator
+from tfexp.contributed.learn.heads.single import binary_svm_head
+from tfexp.contributed.learn.with_heads import AsCoreHead
+from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
+from tfexp.estimator.heads.head import Head
+from tfexp.estimator.heads.labels import checked_weight_column
+
+
+class _HingeAscent(SDCAOptimizer):
+    def _loss_type(self, head: Head) -> str:
+        return "hinge_loss"
+
+
+class SVM(Estimator):
+    """A linear model of two classes, trained on the hinge loss by dual coordinate ascent, which takes an l2 of 1 for less.
+
+    `example_id_column` names the feature with the ids of examples, strings [batch]. `num_loss_partitions` is the number of
+    workers. ValueError for kernels. Source: `tf.contrib.learn.SVM`.
+    """
+
+    def __init__(
+        self,
+        example_id_column: str,
+        feature_columns: Any,
+        weight_column_name: str | None = None,
+        model_dir: str | None = None,
+        l1_regularization: float = 0.0,
+        l2_regularization: float = 0.0,
+        num_loss_partitions: int = 1,
+        kernels: None = None,
+        config: Any = None,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
+    ):
+        if kernels is not None:
+            raise ValueError("Kernel SVMs are not currently supported.")
+        head = binary_svm_head(weight_column_name=weight_column_name)
+        core: Any = estimator.LinearEstimator(
+            AsCoreHead(head, checked_weight_column(weight_column_name)),  # type: ignore[arg-type]
+            feature_columns,
+            model_dir,
+            _HingeAscent(
+                example_id_column,
+                num_loss_partitions,
+                symmetric_l1_regularization=l1_regularization,
+                symmetric_l2_regularization=l2_regularization,
+            ),
+            config,
+        )
+        super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
+
+    def predict_classes(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        return self._one_of_each(PredictionKey.CLASSES, x, input_fn, batch_size, as_iterable)
+
+    def predict_proba(
+        self,
+        x: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        batch_size: int | None = None,
+        outputs: Any = None,
+        as_iterable: bool = True,
+    ) -> Any:
+        """ValueError, as in TensorFlow: the hinge loss knows no probabilities."""
+        raise ValueError(f"A support vector machine does not predict {PredictionKey.PROBABILITIES}.")
