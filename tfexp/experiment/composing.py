@@ -196,7 +196,8 @@ def composer(always: list[str]) -> Iterator[Compose]:
                 if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
                     problem = _no_such_root(override.key_or_group, defaults)
                     raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
-            chosen = plain([override for override in overrides if "." not in override.key_or_group])
+            choices = [override for override in overrides if "." not in override.key_or_group]
+            chosen = plain(choices) if choices else defaults
             for override in overrides:
                 _refuse_misfit(override, chosen, error)
             raise
