@@ -9,7 +9,15 @@ import tfexp.experiment
 
 FOLDER = Path(tfexp.experiment.__file__).parent
 OWNERS = {
-    "hydra": {"cli.py", "composing.py", "origins.py", "sweeps/command.py", "sweeps/plan.py", "sweeps/space.py"},
+    "hydra": {
+        "cli.py",
+        "composing.py",
+        "config_files.py",
+        "origins.py",
+        "sweeps/command.py",
+        "sweeps/plan.py",
+        "sweeps/space.py",
+    },
     "omegaconf": {"cli.py", "composing.py", "sweeps/plan.py"},
     "yaml": {"cli.py", "composing.py", "origins.py", "reporting/run.py", "sweeps/command.py"},
     "rich": {

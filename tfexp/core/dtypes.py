@@ -50,7 +50,7 @@ _REF_OFFSET = 100
 class DType:
     """An element type; instances are interned, so `is` and `==` agree. See `tf.DType`."""
 
-    __slots__ = ("_enum", "_hash", "_kind", "_name", "_numpy")
+    __slots__ = ("_enum", "_hash", "_is_ref_dtype", "_kind", "_name", "_numpy")
     _by_enum: dict[int, DType] = {}
 
     _enum: int
@@ -58,6 +58,7 @@ class DType:
     _numpy: type
     _kind: str
     _hash: int
+    _is_ref_dtype: _bool
 
     def __new__(cls, type_enum: int) -> DType:
         try:
@@ -72,6 +73,7 @@ class DType:
         if numpy_type is not None:
             self._numpy = numpy_type
         self._hash = hash(enum)
+        self._is_ref_dtype = enum > _REF_OFFSET
         cls._by_enum[enum] = self
         return self
 
@@ -107,15 +109,11 @@ class DType:
     @property
     def base_dtype(self) -> DType:
         """The type without reference."""
-        return self if self._enum < _REF_OFFSET else self._by_enum[self._enum - _REF_OFFSET]
+        return self._by_enum[self._enum - _REF_OFFSET] if self._is_ref_dtype else self
 
     @property
     def _as_ref(self) -> DType:
-        return self if self._enum > _REF_OFFSET else self._by_enum[self._enum + _REF_OFFSET]
-
-    @property
-    def _is_ref_dtype(self) -> _bool:
-        return self._enum > _REF_OFFSET
+        return self if self._is_ref_dtype else self._by_enum[self._enum + _REF_OFFSET]
 
     @property
     def real_dtype(self) -> DType:

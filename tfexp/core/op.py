@@ -480,9 +480,9 @@ def output_types(op: Op, attrs: dict[str, Any]) -> list[DType]:
     types: list[DType] = []
     for arg in op.outputs:
         if arg.type_list_attr:
-            these = list(attrs[arg.type_list_attr])
+            these = attrs[arg.type_list_attr]
         else:
             one = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]  # type: ignore[index]
             these = [one] * (attrs[arg.number_attr] if arg.number_attr else 1)
-        types.extend(t._as_ref if arg.is_ref else t for t in these)
+        types += [t._as_ref for t in these] if arg.is_ref else these
     return types

@@ -1,6 +1,6 @@
 """From the words of a command line to a composed configuration, and from that to settings, with messages for what is wrong.
 
-With cli.py, origins.py and `sweeps` the only place that knows Hydra and OmegaConf.
+With cli.py, config_files.py, origins.py and `sweeps` the only place that knows Hydra and OmegaConf.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, InterpolationResolutionError, MissingMandatoryValue, ValidationError
 
 from tfexp.experiment.choices import conf_dir, own_folders
+from tfexp.experiment.config_files import parse_once
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
@@ -195,13 +196,15 @@ def composer(always: list[str]) -> Iterator[Compose]:
                 if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
                     problem = _no_such_root(override.key_or_group, defaults)
                     raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
-            chosen = plain([override for override in overrides if "." not in override.key_or_group])
+            choices = [override for override in overrides if "." not in override.key_or_group]
+            chosen = plain(choices) if choices else defaults
             for override in overrides:
                 _refuse_misfit(override, chosen, error)
             raise
         HydraConfig.instance().set_config(config)
         return config
 
+    parse_once()
     with hydra.initialize_config_dir(str(conf_dir()), job_name="tfexp", version_base="1.3"):
         try:
             yield compose
@@ -296,8 +299,7 @@ def _kind(name: str, config: DictConfig, kind: type) -> type:
 
 
 def _typed(name: str, kind: type, config: DictConfig) -> Any:
-    schema = OmegaConf.structured(kind)
-    _allow_writing(schema)
+    schema = _schema(kind)
     try:
         # with values in the place of interpolations, which may be of other sections
         values: Any = OmegaConf.to_container(config[name], resolve=True)
@@ -326,6 +328,14 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
             raise SettingError(key, no_such("choice", str(value), hint.__members__)) from error
         shown = "null" if value is None else f"'{value}'"
         raise SettingError(key, f"{shown} is not {in_words(hint)}") from error
+
+
+@functools.lru_cache(maxsize=64)
+def _schema(kind: type) -> DictConfig:
+    """What a section of that class may hold; to be copied, as a merge does with the first that it takes."""
+    schema = OmegaConf.structured(kind)
+    _allow_writing(schema)
+    return schema
 
 
 def _allow_writing(schema: DictConfig) -> None:

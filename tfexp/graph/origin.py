@@ -18,8 +18,12 @@ def stack_of_callers() -> Stack:
     """The calls outside of this package that lead here."""
     found: list[CodeType | int] = []
     frame = sys._getframe(1)
+    names, ours = None, False
     while frame is not None:
-        if not frame.f_globals.get("__name__", "").startswith(_PACKAGE):
+        if frame.f_globals is not names:  # many a call is of the same module as the one before
+            names = frame.f_globals
+            ours = names.get("__name__", "").startswith(_PACKAGE)
+        if not ours:
             found += (frame.f_code, frame.f_lasti)
         frame = frame.f_back  # type: ignore[assignment]
     return tuple(found)

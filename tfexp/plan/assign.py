@@ -50,6 +50,7 @@ class Assignment:
         self._names = tuple(devices)
         self._parsed = tuple(DeviceName.parse(name) for name in devices)
         self._home = self._parsed[0]
+        self._only_cpu = len(self._parsed) == 1 and self._home.device_type == "CPU"
         self._shared = min(self._parsed, key=lambda d: (d.job or "", d.task or 0, d.device_type != "CPU"))
         self._soft = soft
         self._log = log
@@ -67,10 +68,11 @@ class Assignment:
         """Give every one of these nodes its device. InvalidArgumentError when one cannot have what it asks for."""
         with self._lock:
             new = [op for op in ops if op not in self._device_of]
-            # With one device, who has to be with whom is no question.
+            # With one device, who has to be with whom is no question; a CPU has every node that asks for nothing else.
             for group in colocated(new) if len(self._names) > 1 else [[op] for op in new]:
-                device = self._device_for(group)
-                self._device_of.update((op, device) for op in group)
+                anywhere = self._only_cpu and not group[0].device
+                device = self._names[0] if anywhere else self._device_for(group)
+                self._device_of.update(dict.fromkeys(group, device))
         if self._log is not None:
             for op in new:
                 self._log(op, self._device_of[op])

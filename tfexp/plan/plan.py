@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +14,7 @@ from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """What is known of one value: its tensor's name, dtype and shape, and how it is stored."""
 
     name: str
@@ -26,8 +25,7 @@ class Slot:
     may_be_dead: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One node: reads slots, runs, writes slots.
 
     `reads_through`: which inputs are Refs whose buffer is wanted. `needs_value`: the positions of the inputs that are taken
@@ -79,14 +77,12 @@ class Keep(Enum):
     COPY = "copied"  # it lives in a variable, a feed, a constant, a buffer, or in another fetch
 
 
-@dataclass(frozen=True, slots=True)
-class Fetch:
+class Fetch(NamedTuple):
     slot: int
     keep: Keep
 
 
-@dataclass(frozen=True, slots=True)
-class PassRecord:
+class PassRecord(NamedTuple):
     """What a pass left over, for people to look at."""
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import csv
 import io
 import json
@@ -185,19 +186,19 @@ def test_listing_opens_three_files_of_a_run_that_ended(tmp_path: Path, monkeypat
         (folder / "checkpoints").mkdir()
     (tmp_path / "0" / "result.json").unlink()
     opened: list[str] = []
+    really_open = io.open
 
-    def note(event: str, arguments: tuple[object, ...]) -> None:
-        if noting and event == "open":
-            path = str(arguments[0])
-            if path.startswith(str(tmp_path)):
-                opened.append(Path(path).name)
+    def noting_open(file: object, *arguments: object, **named: object) -> object:
+        if str(file).startswith(str(tmp_path)):
+            opened.append(Path(str(file)).name)
+        return really_open(file, *arguments, **named)  # type: ignore[call-overload]
 
-    noting = False
-    sys.addaudithook(note)
-    noting = True
-    found = find_runs(tmp_path)
-    differing(found)
-    noting = False
+    # Not an audit hook, which would stay for as long as the process and be asked at each `f_code`, for all later tests.
+    with monkeypatch.context() as patch:
+        for module in (builtins, io):
+            patch.setattr(module, "open", noting_open)
+        found = find_runs(tmp_path)
+        differing(found)
     assert len(found) == 20
     counts = {name: opened.count(name) for name in set(opened)}
     assert counts == {"config.yaml": 20, "manifest.json": 20, "result.json": 20, "metrics.jsonl": 1}, "one has no result"

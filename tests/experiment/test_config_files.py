@@ -1,0 +1,42 @@
+"""Configuration files are parsed once, and again when they change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra.plugins.config_source import ConfigResult
+
+from tfexp.experiment.composing import composer, parse, search_path
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that are parsed."""
+    names = []
+    really: Callable[[FileConfigSource, str], ConfigResult] = FileConfigSource.load_config
+
+    def load(self: FileConfigSource, config_path: str) -> ConfigResult:
+        names.append(config_path)
+        return really(self, config_path)
+
+    monkeypatch.setattr(FileConfigSource, "load_config", load)
+    return names
+
+
+def test_a_file_is_parsed_again_only_when_it_has_changed(tmp_path: Path, parsed: list[str]) -> None:
+    own = tmp_path / "optimizer" / "own.yaml"
+    own.parent.mkdir()
+    rates = []
+    for text in ("learning_rate: 0.5", "learning_rate: 0.25", "learning_rate: 0.25"):
+        if not own.exists() or own.read_text() != text:
+            own.write_text(text)
+        with composer(search_path(str(tmp_path))) as compose:
+            config = compose(parse(["optimizer=own"]))
+        rates.append(config.optimizer.learning_rate)
+        config.optimizer.learning_rate = 7  # is nobody else's
+    assert rates == [0.5, 0.25, 0.25]
+    assert parsed.count("optimizer/own") == 2
+    assert parsed.count("config") <= 1
