@@ -1,8 +1,8 @@
 """Normal numbers cut off at bounds of one's own: `parameterized_truncated_normal` of TF 1.15's `random_ops`.
 
-Proposals are rejected as TensorFlow's kernel rejects them, so that a seed gives its numbers. Where the bounds leave most of the
-normals, these are proposed; else uniform numbers, or the exponential tail beyond the lower bound, whichever is accepted more
-often. Robert: "Simulation of truncated normal variables" (Statistics and Computing 5, 1995).
+Proposals are rejected as TensorFlow's kernel rejects them, so that a seed gives its numbers. Where the bounds leave most
+of the normals, these are proposed; else uniform numbers, or the exponential tail beyond the lower bound, whichever is
+accepted more often. Robert: "Simulation of truncated normal variables" (Statistics and Computing 5, 1995).
 """
 
 from __future__ import annotations
@@ -52,7 +52,6 @@ def _(
     dtype: DType,
 ) -> Array:
     dims, size = checked_shape(shape)
-    kind = dtype.as_numpy_dtype
     parameters = [means, stdevs, minvals, maxvals]
     if all(one.size == 1 for one in parameters):
         runs, each = -(-size // _RUN), _RUN
@@ -61,7 +60,7 @@ def _(
         for name, one in zip(("means", "stdevs", "minvals", "maxvals"), parameters, strict=True):
             if one.size not in (1, runs):
                 raise invalid(f"Input {name} should have length 1 or shape[0], got shape: {dims_text(one.shape)}")
-    out = np.empty(size, kind)
+    out: Array = np.empty(size, dtype.as_numpy_dtype)
     stream = stream_state(ctx, seed, seed2).take(runs * 2 * _MOST_DRAWS * (each + 3) // 4)
     # How many draws a run takes is known once it has ended, and the next one goes on from there.
     for number, bounds in enumerate(zip(*[np.broadcast_to(one.reshape(-1), (runs,)) for one in parameters], strict=True)):

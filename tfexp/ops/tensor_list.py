@@ -404,8 +404,8 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
         raise invalid("Concat requires elements to be at least vectors, found scalars instead.")
     first, rest = (None, TensorShape(None)) if shape.rank is None else (shape.as_list()[0], shape[1:])
     try:
-        for item in found:
-            rest = rest.merge_with(item.shape[1:])
+        for each in found:
+            rest = rest.merge_with(each.shape[1:])
     except ValueError as error:
         raise invalid(f"Tried to concat tensors with unequal shapes: {error}") from None
     if len(found) < max(len(value), 1) and not rest.is_fully_defined():
@@ -413,7 +413,7 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
             "All except the first dimension must be fully defined when concating an empty tensor list, or one with "
             f"uninitialized tensors: {shape_text(rest)}"
         )
-    sizes = []
+    sizes: list[Any] = []
     for i, item in enumerate(value.items):
         sizes.append(len(item) if item is not None else leading[i] if i < len(leading) else first)
         if item is not None and asked.rank and asked.as_list()[0] not in (None, len(item)):
