@@ -59,6 +59,8 @@ def test_solving_for_an_operator():
         diagonal = tf.linalg.LinearOperatorDiag([2.0, 4.0])
         solved = diagonal.solve(tf.linalg.LinearOperatorDiag([2.0, 2.0])).to_dense()
         assert session.run(solved).tolist() == [[1.0, 0.0], [0.0, 0.5]]
+        of_batch = tf.linalg.LinearOperatorDiag([1.0, 2.0]).solve(tf.linalg.LinearOperatorIdentity(2, batch_shape=[3]))
+        assert session.run(of_batch.to_dense()).tolist() == [[[1.0, 0.0], [0.0, 0.5]]] * 3
 
 
 def test_what_is_no_rule():

@@ -277,3 +277,10 @@ def test_a_random_part_shows_enough_of_a_box(seed, covered):
                 for t, le, b, r in pixels
             ]
             assert max(shown) >= covered
+
+
+def test_boxes_that_overlap_as_much_as_the_threshold_says_are_dropped():
+    boxes, scores = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.5], [2.0, 0.0, 3.0, 1.0]], [0.7, 0.9, 0.8]
+    with tf.Graph().as_default(), tf.Session() as session:
+        chosen = [tf.image.non_max_suppression(boxes, scores, 3, iou_threshold=iou) for iou in (0.0, 0.5, 0.51)]
+        assert [one.tolist() for one in session.run(chosen)] == [[1], [1, 2], [1, 2, 0]]

@@ -215,6 +215,26 @@ def test_normal_numbers_within_bounds_of_each_batch() -> None:
     assert far.min() >= -31 and far.max() <= -29 and abs(far.mean() + 29.125) < 0.05
 
 
+# What TensorFlow 1.15 draws, first and in a second run: of normals, of uniform numbers, and of the tail.
+@pytest.mark.parametrize(
+    ("bounds", "first", "again"),
+    [
+        ((-2.0, 2.0), [1.061662, -0.878578, 0.111872], [1.727153, -0.158963, -0.925097]),
+        ((-1.0, 1.0), [-0.226141, -0.279948, 0.953759], [-0.555594, -0.470786, 0.296573]),
+        ((3.0, 4.0), [3.287489, 3.007082, 3.207575], [3.455424, 3.131230, 3.288455]),
+        ((-4.0, -3.0), [-3.287489, -3.007082, -3.207575], [-3.455424, -3.131230, -3.288455]),
+    ],
+)
+def test_truncated_numbers_of_a_seed(bounds: tuple[float, float], first: list[float], again: list[float]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        values = parameterized_truncated_normal([3], minvals=bounds[0], maxvals=bounds[1], seed=3)
+        for expected in (first, again):
+            np.testing.assert_allclose(session.run(values), expected, rtol=0, atol=2e-6)
+        no_bounds = parameterized_truncated_normal([3], minvals=-np.inf, maxvals=np.inf)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid parameters"):
+            session.run(no_bounds)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_the_first_version_of_poisson_draws_the_same_numbers(dtype: str) -> None:
     inputs = [np.int32([5]), np.array([2.0, 30.0], dtype)]

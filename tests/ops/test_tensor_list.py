@@ -21,6 +21,11 @@ def session() -> Iterator[tf.Session]:
         yield session
 
 
+def unknown(value: Any, dtype: Any = tf.int32) -> Any:
+    """A value that a graph does not know."""
+    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+
+
 def from_rows(rows: Any, shape: Any = -1) -> Any:
     return op.TensorListFromTensor(tensor=np.asarray(rows, np.float32), element_shape=tf.convert_to_tensor(shape, tf.int32))
 
@@ -52,7 +57,7 @@ def item_at(index: int) -> Any:
 
 
 def split(tensor: Any, lengths: Any) -> Any:
-    parts = op.TensorListSplit(tensor=tensor, element_shape=[-1], lengths=np.array(lengths, np.int64))
+    parts = op.TensorListSplit(tensor=tensor, element_shape=[-1], lengths=tf.convert_to_tensor(lengths, tf.int64))
     return op.TensorListLength(input_handle=parts)
 
 
@@ -83,7 +88,7 @@ REFUSED = [
         ),
         "must be a non negative number",
     ),
-    (lambda: op.TensorListLength(input_handle=from_rows([[1.0]], 3)), "scalar shape"),
+    (lambda: op.TensorListLength(input_handle=from_rows([[1.0]], unknown(3))), "scalar shape"),
     (lambda: op.TensorListLength(input_handle=from_rows([[1.0]], hidden([2]))), "Specified a list with shape"),
     (
         lambda: op.TensorListGetItem(
@@ -114,7 +119,7 @@ REFUSED = [
     ),
     (lambda: split([1.0, 2.0], [1, 2]), r"Attempting to slice \[1, 3\] from tensor with length 2"),
     (lambda: split([1.0], [-1, 2]), "Invalid value in lengths: -1"),
-    (lambda: split([1.0], [[1]]), r"Expected lengths to be a vector, received shape: \[1,1\]"),
+    (lambda: split([1.0], unknown([[1]], tf.int64)), r"Expected lengths to be a vector, received shape: \[1,1\]"),
     (lambda: split(hidden(1.0), [1]), r"Tensor must be at least a vector, but saw shape: \[\]"),
     (
         lambda: op.TensorListLength(input_handle=op.TensorListSetItem(input_handle=from_rows([[1.0]]), index=3, item=[1.0])),
@@ -227,8 +232,8 @@ def test_lists_of_shapes_that_are_not_known(session: tf.Session) -> None:
     longer = list_ops.tensor_list_set_item(rows, 3, [5.0], resize_if_index_out_of_bounds=True)
     assert session.run(list_ops.tensor_list_pop_back(longer, tf.float32)[1]).tolist() == [5.0]
     assert session.run(list_ops.tensor_list_concat(rows, tf.float32, element_shape=None)).tolist() == [1.0, 2.0, 3.0, 4.0]
-    placed = list_ops.tensor_list_scatter([5.0, 6.0], [2, 0], element_shape=[], num_elements=4)
-    assert session.run(list_ops.tensor_list_stack(placed, tf.float32, element_shape=[])).tolist() == [6.0, 0.0, 5.0, 0.0]
+    placed = list_ops.tensor_list_scatter([5.0, 6.0], [2, 0], element_shape=[])
+    assert session.run(list_ops.tensor_list_stack(placed, tf.float32, element_shape=[])).tolist() == [6.0, 0.0, 5.0]
     again = list_ops.tensor_list_scatter([7.0], [1], input_handle=placed)
     assert session.run(list_ops.tensor_list_gather(again, [1, 0], tf.float32, [])).tolist() == [7.0, 6.0]
     kept = list_ops.tensor_list_reserve(None, 2, tf.float32)
@@ -241,3 +246,27 @@ def test_gradients_of_lists_of_scalars(session: tf.Session) -> None:
     rows = list_ops.tensor_list_from_tensor(x, element_shape=[])
     squares = list_ops.tensor_list_stack(rows, tf.float32, element_shape=[]) ** 2
     assert session.run(tf.gradients(squares, x)[0]).tolist() == [2.0, 4.0]
+
+
+def test_what_has_not_been_set_has_the_shape_of_what_is_read_with_it(session: tf.Session) -> None:
+    lists = list_ops.tensor_list_set_item(list_ops.tensor_list_reserve(None, 3, tf.float32), 0, [1.0, 2.0])
+    assert session.run(list_ops.tensor_list_gather(lists, [2, 0], tf.float32)).tolist() == [[0.0, 0.0], [1.0, 2.0]]
+    assert session.run(list_ops.tensor_list_concat(lists, tf.float32)).tolist() == [1.0, 2.0] + [0.0] * 4
+    lengths = {"leading_dims": tf.constant([1, 1, 3], tf.int64), "element_dtype": tf.float32}
+    joined = op.TensorListConcatV2(input_handle=lists, element_shape=-1, **lengths)[0]
+    assert session.run(joined).tolist() == [1.0, 2.0, 0.0, 0.0, 0.0, 0.0]
+    full = list_ops.tensor_list_from_tensor([[1.0], [2.0]], element_shape=[1])
+    for refused, message in [
+        (list_ops.tensor_list_gather(lists, [1, 2], tf.float32), "not fully defined"),
+        (list_ops.tensor_list_pop_back(lists, tf.float32)[1], "not fully defined"),
+        (list_ops.tensor_list_concat(full, tf.float32, element_shape=unknown([2])), "Incompatible"),
+        (list_ops.tensor_list_concat(list_ops.empty_tensor_list([], tf.float32), tf.float32), "at least vectors"),
+        (list_ops.tensor_list_stack(tf.stack([full, full]), tf.float32), r"must be a scalar saw: \[2\]"),
+        (op.TensorListConcatLists(input_a=full, input_b=lists, element_dtype=tf.float32), "not identical"),
+    ]:
+        with pytest.raises(errors.InvalidArgumentError, match=message):
+            session.run(refused)
+    with pytest.raises(ValueError, match="not '-1'"):
+        list_ops.empty_tensor_list(tf.constant(5), tf.float32)
+    with pytest.raises(errors.UnimplementedError, match="Cast variant to float"):
+        session.run(tf.cast(full, tf.float32))

@@ -37,6 +37,32 @@ def test_misfits_are_the_nodes_error(what):
                     session.run(fetch)
 
 
+def _claimed(given):
+    claimed = tf.identity(given)
+    claimed.set_shape([3])
+    return claimed
+
+
+# What a graph says of claimed shapes, and of those that follow from them, does not hold; the feed has two elements.
+CLAIMS = {
+    "sum": lambda x: tf.reduce_sum(x + 1.0),
+    "size": lambda x: tf.size(tf.identity(x) * 2.0, name="size") + tf.shape(tf.identity(x))[0] * 0,
+    "loop": lambda x: tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, y + x), [0, x])[1],
+    "branch": lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: x + 1.0, lambda: x),
+    "default": lambda x: _claimed(tf.placeholder_with_default(x, None)) - 1.0,
+}
+CLAIMED = {"sum": 5.0, "size": 3, "loop": [3.0, 6.0], "branch": [2.0, 3.0], "default": [0.0, 1.0]}
+
+
+@pytest.mark.parametrize("what", CLAIMS)
+def test_a_false_claim_of_a_shape_is_not_believed_where_the_feed_shows_it(what):
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = tf.placeholder(tf.float32)
+        fetch = CLAIMS[what](_claimed(given))
+        for _ in range(2):
+            assert np.array_equal(session.run(fetch, {given: [1.0, 2.0]}), CLAIMED[what])
+
+
 def test_a_loops_node_without_a_loop():
     definition = graph_pb2.GraphDef()
     definition.node.add(name="misfit", op="Exit", input=["x"]).attr["T"].type = 1

@@ -98,7 +98,7 @@ def test_parts_of_graphs():
         tf.get_variable("w", initializer=3.0)
     with tf.Graph().as_default() as graph:
         copies = meta_graph.copy_scoped_meta_graph("from", "to", from_graph=source, to_graph=graph)
-        assert {name: v.name for name, v in copies.items()} == {"w": "to/w:0"}
+        assert {name: v.name for name, v in copies.items()} == {"w:0": "to/w:0"}
         with pytest.raises(ValueError, match="need to be different"):
             meta_graph.copy_scoped_meta_graph("to", "to")
         used = meta_graph.stripped_op_list_for_graph(graph.as_graph_def())

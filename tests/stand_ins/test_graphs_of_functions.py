@@ -74,6 +74,13 @@ def test_what_subscribes_to_a_tensor_runs_before_what_takes_it():
         assert list(taken.op.inputs) == [first, first] and later.control_inputs == [first.op]
         assert subscribe.subscribe({"x": (a,)}, [note])["x"] == (first,) == (subscribe.subscribe(first, lambda _: []),)
         assert session.run(taken) == 4 and seen == [2, 2]
+        with tf.device("/cpu:0"):
+            v = tf.Variable(5, name="v", use_resource=False)
+        of_variable = subscribe.subscribe(v, note)
+        assert of_variable.name == "v/read/subscription/Identity:0" and subscribe._is_subscribed_identity(of_variable)
+        assert of_variable.device == "/device:CPU:0"
+        queue = tf.FIFOQueue(2, tf.float32).queue_ref
+        assert subscribe.subscribe(queue, note) is queue
         with pytest.raises(TypeError, match="invalid type"):
             subscribe.subscribe("a", note)
 

@@ -201,6 +201,8 @@ def test_what_makes_no_batch() -> None:
         tf.train.batch_join([[x], [tf.constant([1, 2])]], 2)
 
 
-def test_batches_need_a_rank() -> None:
+def test_batches_need_a_rank_and_threads() -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Must provide queue and enqueue_ops"):
+        tf.train.batch([tf.constant(1)], 2, num_threads=0)
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot infer Tensor's rank"):
         tf.train.batch([tf.placeholder(tf.float32)], 2)

@@ -325,11 +325,11 @@ def cond(
             graph.prevent_fetching(tensor.op)
         original_true, flat_true, context_true = _branch("true_fn", true_fn, pred, pivot_true, 1)
         original_false, flat_false, context_false = _branch("false_fn", false_fn, pred, pivot_false, 0)
-        if all(isinstance(original, (list, tuple)) and not original for original in (original_true, original_false)):
-            raise ValueError("true_fn and false_fn must return at least one result.")
         if not strict:
             original_true, original_false = _unpack_single(original_true), _unpack_single(original_false)
         _check_same_results(original_true, original_false, flat_true, flat_false)
+        if not flat_true:
+            raise ValueError("true_fn and false_fn must return at least one result.")
         merged = [merge([f, t]) for f, t in zip(flat_false, flat_true, strict=True)]
         if context_true.outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, context_true)

@@ -18,6 +18,7 @@ class Tensor:
     """A symbolic handle: no value, but a dtype, a static shape (perhaps partly unknown) and a name `op:index`."""
 
     __slots__ = ("__dict__", "__weakref__", "_consumers", "_dtype", "_op", "_shape", "_static_value", "_value_index")
+    _claimed = False  # whether its shape is more than what follows from its op's inputs
     _static_value: Any  # set by graph.shape_inference once it is known
     __array_priority__ = 100  # so that `ndarray + tensor` asks the tensor
     OVERLOADABLE_OPERATORS: ClassVar[set[str]]  # the names of the methods that `ops.overloads` binds, and of `==` and `!=`
@@ -72,6 +73,7 @@ class Tensor:
     def set_shape(self, shape: Any) -> None:
         """Merge `shape` into what is known; ValueError when the two contradict each other."""
         self._shape = self._shape.merge_with(as_shape(shape))
+        self._claimed = True
         self._op.graph._shapes_changed()
 
     def consumers(self) -> list[Operation]:

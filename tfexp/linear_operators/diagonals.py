@@ -12,7 +12,8 @@ from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.linear_operators import batches
+from tfexp.linear_operators import batches, rules
+from tfexp.linear_operators.composed import LinearOperatorComposition
 from tfexp.linear_operators.operator import Hints, LinearOperator, adjoint_of
 from tfexp.ops import array, array_fill, array_join, check_compare, complex_numbers, diagonal, reduce
 from tfexp.ops.cast import cast
@@ -214,6 +215,15 @@ class LinearOperatorIdentity(_OfSize):
         return self._nothing_to_assert()
 
     _assert_self_adjoint = _assert_positive_definite = _assert_non_singular
+
+
+rules.solve.register(LinearOperatorIdentity, LinearOperator)(lambda operator, rhs: rhs)
+
+
+@rules.solve.register(LinearOperator, LinearOperatorIdentity)
+def _(operator: LinearOperator, rhs: LinearOperatorIdentity) -> LinearOperator:
+    # A product leaves identities out, and would lose their batch.
+    return LinearOperatorComposition([operator.inverse(), rhs])
 
 
 class LinearOperatorScaledIdentity(_OfSize):

@@ -23,6 +23,9 @@ cast_op = define_op("Cast(x: SrcT) -> (y: DstT) {SrcT: type; DstT: type; Truncat
 shape_preserving(cast_op)
 
 
+_NO_NUMBERS = frozenset({dtypes.string, dtypes.resource, dtypes.variant})
+
+
 def _convert(x: np.ndarray, to: np.dtype[Any], out: np.ndarray | None = None) -> np.ndarray:
     if x.dtype.kind == "c" and to.kind != "c":
         x = x.real if to.kind != "b" else np.not_equal(x, 0)
@@ -34,7 +37,7 @@ def _convert(x: np.ndarray, to: np.dtype[Any], out: np.ndarray | None = None) ->
 
 @cast_op.kernel("CPU", "XLA")
 def _(ctx: Any, x: np.ndarray, *, SrcT: dtypes.DType, DstT: dtypes.DType) -> np.ndarray:
-    if "string" in (SrcT.name, DstT.name):
+    if not _NO_NUMBERS.isdisjoint((SrcT, DstT)):
         raise UnimplementedError(None, None, f"Cast {SrcT.name} to {DstT.name} is not supported")
     return _convert(x, np.dtype(DstT.as_numpy_dtype))
 
@@ -42,7 +45,7 @@ def _(ctx: Any, x: np.ndarray, *, SrcT: dtypes.DType, DstT: dtypes.DType) -> np.
 @cast_op.bind
 def _(node: BindRequest) -> Call | None:
     source, target = node.input_dtypes[0], node.output_dtypes[0]
-    if "string" in (source.name, target.name):
+    if not _NO_NUMBERS.isdisjoint((source, target)):
         return None
     to = np.dtype(target.as_numpy_dtype)
     return Call(lambda x, out=None: _convert(x, to, out), out=True, pieces=True)

@@ -14,9 +14,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.errors import DataLossError
+from tfexp.core.errors import DataLossError, UnimplementedError
+from tfexp.core.shape import TensorShape
 from tfexp.ops.dataset import OptionalValue, State
 from tfexp.ops.dataset_batch import Elements
+from tfexp.ops.ragged_variant import Rows
+from tfexp.ops.tensor_list_value import TensorList
 
 _VERSION = 1
 _LENGTHS = struct.Struct("<IQ")
@@ -61,7 +64,14 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
         return {"optional": None if value.element is None else [_plain(part, arrays) for part in value.element]}
     if isinstance(value, Elements):
         return {"elements": [_plain(list(element), arrays) for element in value.elements]}
+    if isinstance(value, Rows):
+        return {"ragged": [_plain(part, arrays) for part in (*value.splits, value.values)]}
+    if isinstance(value, TensorList):
+        kept = [value.dtype.name, value.element_shape.known_dims, value.items, value.limit]
+        return {"list": [_plain(part, arrays) for part in kept]}
     array = np.asarray(value)
+    if array.dtype == object and array[()] is value:
+        raise UnimplementedError(None, None, f"A position with a {type(value).__name__} in it cannot be saved")
     if array.dtype == object and any(not isinstance(item, bytes) for item in array.ravel()):
         return {"objects": [_plain(item, arrays) for item in array.ravel()], "shape": list(array.shape)}
     if array.dtype == object:
@@ -92,6 +102,12 @@ def _restored(value: Any, arrays: list[np.ndarray]) -> Any:
         return array.reshape(value["shape"])
     if "elements" in value:
         return Elements([_restored(element, arrays) for element in value["elements"]])
+    if "ragged" in value:
+        *splits, values = _restored(value["ragged"], arrays)
+        return Rows(tuple(splits), values)
+    if "list" in value:
+        dtype, dims, items, limit = _restored(value["list"], arrays)
+        return TensorList(dtypes.as_dtype(dtype), TensorShape(dims), tuple(items), limit)
     if "strings" in value:
         array = np.empty(len(value["strings"]), object)
         array[:] = [base64.b64decode(item) for item in value["strings"]]

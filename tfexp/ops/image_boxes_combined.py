@@ -96,7 +96,10 @@ def _best(
     numbers, found, classes = [], [], []
     for k in range(scores.shape[1]):
         own = np.ascontiguousarray(boxes[:, k if boxes.shape[1] > 1 else 0])
-        chosen, values = greedy_choice(scores[:, k], per_class, lambda i, own=own: overlap(own[i], own), threshold, lowest)
+        # Boxes that overlap by no more than the threshold stay, as those of one class alone do not.
+        chosen, values = greedy_choice(
+            scores[:, k], per_class, lambda i, own=own: overlap(own[i], own), threshold, lowest, overlaps=np.greater
+        )
         numbers.append(own[chosen])
         found.append(values)
         classes.append(np.full(len(chosen), k))

@@ -177,11 +177,18 @@ def overlap(box: Array, boxes: Array) -> Array:
 
 
 def greedy_choice(
-    scores: Array, limit: int, overlap_with: Any, threshold: float, lowest: float, sigma: float = 0.0
+    scores: Array,
+    limit: int,
+    overlap_with: Any,
+    threshold: float,
+    lowest: float,
+    sigma: float = 0.0,
+    overlaps: np.ufunc = np.greater_equal,
 ) -> tuple[Array, Array]:
     """The greedy choice: best first, without what overlaps a chosen one; (numbers, scores) of at most `limit`.
 
-    overlap_with(i) is how much each candidate overlaps number i. With a `sigma`, overlapping ones lose score instead.
+    overlap_with(i) is how much each candidate overlaps number i, and `overlaps` whether that is too much for `threshold`.
+    With a `sigma`, overlapping ones lose score instead.
     """
     remaining = np.where(scores > lowest, scores, -np.inf).astype(np.float32)
     chosen: list[int] = []
@@ -198,7 +205,7 @@ def greedy_choice(
             remaining = remaining * np.exp(np.float32(-0.5 / sigma) * shared * shared)
             remaining[~(remaining > lowest)] = -np.inf
         else:
-            remaining[shared > threshold] = -np.inf
+            remaining[overlaps(shared, threshold)] = -np.inf
     return np.array(chosen, np.int32), np.array(values, scores.dtype)
 
 

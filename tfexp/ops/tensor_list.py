@@ -13,7 +13,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.tensor_list_shapes import asked, changed, check_elements, concat_shapes, made, read
-from tfexp.ops.tensor_list_value import TensorList, nothing, shape_of_value, value_of
+from tfexp.ops.tensor_list_value import TensorList, check_list, nothing, shape_of_value, shape_text, value_of
 
 Array = np.ndarray
 _SHAPE_TYPE = "shape_type: type in [int32,int64]"
@@ -116,6 +116,7 @@ def _(
 
 def _scattered(tensor: Array, indices: Array, element_shape: Array, dtype: DType, size: int) -> TensorList:
     """A list with the rows of `tensor` at `indices`; as long as the largest of them asks for if `size` is -1."""
+    indices = indices.ravel()
     if np.ndim(tensor) < 1 or tensor.shape[0] != indices.size:
         raise invalid(
             f"Invalid number of rows in input tensor. Expected: {indices.size} Actual: {(*np.shape(tensor), 0)[0]}"
@@ -139,7 +140,7 @@ def _(input_handle: InputShape, tensor: InputShape, indices: InputShape, *, elem
 
 @tensor_list_scatter_into.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, tensor: Array, indices: Array, *, element_dtype: DType) -> TensorList:
-    input_handle.check_dtype(element_dtype)
+    check_list(input_handle, element_dtype)
     longest = max((int(i) + 1 for i in indices), default=0)
     grown = input_handle.resized(max(longest, len(input_handle)))
     return grown.with_items(indices.tolist(), tensor)
@@ -154,6 +155,7 @@ tensor_list_split = define_op(
 @tensor_list_split.shape
 def _(tensor: InputShape, element_shape: InputShape, lengths: InputShape, *, element_dtype: DType) -> TensorShape:
     shape = asked(element_shape)
+    with_rank(lengths, 1)
     merged(TensorShape([None]).concatenate(with_rank_at_least(tensor, 1)[1:]), shape)
     return made(shape, element_dtype)
 
@@ -174,9 +176,9 @@ def _(ctx: Any, tensor: Array, element_shape: Array, lengths: Array, *, element_
     if start != len(tensor):
         raise invalid(f"Unused values in tensor. Length of tensor: {len(tensor)} Values used: {start}")
     shape = shape_of_value(element_shape)
-    made = TensorList(element_dtype, shape)
+    rows = TensorList(element_dtype, shape if shape.rank is None else TensorShape([None]).concatenate(shape[1:]))
     parts = np.split(tensor, np.cumsum(lengths)[:-1]) if lengths.size else []
-    return TensorList(element_dtype, shape, tuple(made.own(part) for part in parts))
+    return TensorList(element_dtype, shape, tuple(rows.own(part) for part in parts))
 
 
 # --- lists from lists --------------------------------------------------------------------------------------------------
@@ -203,7 +205,7 @@ def _(
     element_dtype: DType,
     resize_if_index_out_of_bounds: bool,
 ) -> TensorList:
-    input_handle.check_dtype(element_dtype)
+    check_list(input_handle, element_dtype)
     return input_handle.with_item(int(index), np.asarray(item), resize_if_index_out_of_bounds)
 
 
@@ -224,7 +226,7 @@ def _(input_handle: InputShape, tensor: InputShape, *, element_dtype: DType) -> 
 
 @tensor_list_push_back.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, tensor: Array, *, element_dtype: DType) -> TensorList:
-    input_handle.check_dtype(element_dtype)
+    check_list(input_handle, element_dtype)
     return input_handle.pushed(np.asarray(tensor))
 
 
@@ -249,7 +251,7 @@ def _(ctx: Any, input_handles: Array, tensor: Array, *, element_dtype: DType) ->
         )
     longer = np.empty(len(input_handles), object)
     for i, handle in enumerate(input_handles):
-        handle.check_dtype(element_dtype)
+        check_list(handle, element_dtype)
         longer[i] = handle.pushed(tensor[i])
     return longer
 
@@ -259,6 +261,7 @@ tensor_list_resize = define_op("TensorListResize(input_handle: variant, size: in
 
 @tensor_list_resize.shape
 def _(input_handle: InputShape, size: InputShape) -> TensorShape:
+    with_rank(size, 0)
     return changed(input_handle, input_handle.dtype_of_handle)
 
 
@@ -293,10 +296,12 @@ def _(ctx: Any, input_a: Any, input_b: Any, *, element_dtype: DType) -> Any:
 
 
 def _appended(a: TensorList, b: TensorList, dtype: DType) -> TensorList:
-    a.check_dtype(dtype)
-    b.check_dtype(dtype)
-    shape = a.merged_shape(b.element_shape) if a.items else b.element_shape
-    return TensorList(dtype, shape, (*a.items, *b.items))
+    check_list(a, dtype)
+    check_list(b, dtype)
+    if a.element_shape.known_dims != b.element_shape.known_dims:
+        shapes = f"{shape_text(a.element_shape)} vs. {shape_text(b.element_shape)}"
+        raise invalid(f"input_a and input_b TensorList element shapes are not identical.  Saw {shapes}")
+    return TensorList(dtype, a.element_shape, (*a.items, *b.items))
 
 
 tensor_list_pop_back = define_op(
@@ -313,11 +318,11 @@ def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DTy
 
 @tensor_list_pop_back.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType) -> list[Any]:
-    input_handle.check_dtype(element_dtype)
+    check_list(input_handle, element_dtype)
     if not input_handle.items:
         raise invalid("Trying to pop from an empty list.")
     last = len(input_handle) - 1
-    (item,) = input_handle.filled([last], shape_of_value(element_shape))
+    (item,) = input_handle.filled([last], input_handle.known_shape(shape_of_value(element_shape)))
     return [input_handle.resized(last), value_of(item)]
 
 
@@ -340,8 +345,11 @@ def _(input_handle: InputShape, index: InputShape, element_shape: InputShape, *,
 
 @tensor_list_get_item.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, index: Array, element_shape: Array, *, element_dtype: DType) -> Any:
-    input_handle.check_dtype(element_dtype)
-    (item,) = input_handle.filled([int(index)], shape_of_value(element_shape))
+    check_list(input_handle, element_dtype)
+    input_handle.check_index(int(index))
+    item = input_handle.items[int(index)]
+    if item is None:  # what has been set has its own shape, whatever is asked for
+        (item,) = input_handle.filled([int(index)], input_handle.merged_shape(shape_of_value(element_shape)))
     return value_of(item)
 
 
@@ -359,12 +367,12 @@ def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DTy
 
 @tensor_list_stack.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType, num_elements: int) -> Array:
-    input_handle.check_dtype(element_dtype)
+    check_list(input_handle, element_dtype)
     if num_elements not in (-1, len(input_handle)):
         raise invalid(
             f"Operation expected a list with {num_elements} elements but got a list with {len(input_handle)} elements."
         )
-    return input_handle.stacked(range(len(input_handle)), shape_of_value(element_shape))
+    return input_handle.stacked(range(len(input_handle)), input_handle.merged_shape(shape_of_value(element_shape)))
 
 
 tensor_list_gather = define_op(
@@ -375,41 +383,53 @@ tensor_list_gather = define_op(
 
 @tensor_list_gather.shape
 def _(input_handle: InputShape, indices: InputShape, element_shape: InputShape, *, element_dtype: DType) -> TensorShape:
-    return TensorShape(indices.known_dims).concatenate(read(input_handle, asked(element_shape), element_dtype))
+    rows = TensorShape(indices.known_dims if indices.rank in (None, 1) else [None])
+    return rows.concatenate(read(input_handle, asked(element_shape), element_dtype))
 
 
 @tensor_list_gather.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, indices: Array, element_shape: Array, *, element_dtype: DType) -> Array:
-    input_handle.check_dtype(element_dtype)
-    return input_handle.stacked(indices.tolist(), shape_of_value(element_shape))
+    check_list(input_handle, element_dtype)
+    positions = indices.ravel().tolist()
+    return input_handle.stacked(positions, input_handle.merged_shape(shape_of_value(element_shape), positions))
 
 
 def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequence[int]) -> list[Array]:
     """The elements along their first dimension, and their lengths; `leading`: of those that have not been set."""
-    value.check_dtype(dtype)
-    rest = asked[1:] if asked.rank is not None else TensorShape(None)
-    rows = TensorShape(None) if rest.rank is None else TensorShape([None]).concatenate(rest)
-    items = []
-    for i, item in enumerate(value.items):
-        if item is None and i < len(leading) and rest.is_fully_defined():
-            item = nothing((leading[i], *rest.as_list()), dtype)
-        elif item is None:
-            (item,) = value.filled([i], rows)
-        if item.ndim < 1:
-            raise invalid("Concat requires elements to be at least vectors, found scalars instead.")
-        if not rows.is_compatible_with(item.shape):
-            raise invalid(f"Tried to concat tensors with unequal shapes: {list(item.shape)} where {rows} is asked for")
-        items.append(item)
-    if not items:
-        shape = value.merged_shape(rows)
-        if shape.rank is None or not shape[1:].is_fully_defined():
-            raise invalid(f"All except the first dimension must be fully defined when concating an empty list: {shape}")
-        return [np.zeros((0, *shape[1:].as_list()), dtype.as_numpy_dtype), np.zeros(0, np.int64)]
+    check_list(value, dtype)
+    found = [item for item in value.items if item is not None]
+    alike = len(found) < len(value) and not leading  # then what is missing has all of the others' shape
+    shape = value.merged_shape(asked) if alike else value.known_shape(asked)
+    if shape.rank == 0 or not all(item.ndim for item in found):
+        raise invalid("Concat requires elements to be at least vectors, found scalars instead.")
+    first, rest = (None, TensorShape(None)) if shape.rank is None else (shape.as_list()[0], shape[1:])
     try:
-        joined = np.concatenate(items)
+        for each in found:
+            rest = rest.merge_with(each.shape[1:])
     except ValueError as error:
         raise invalid(f"Tried to concat tensors with unequal shapes: {error}") from None
-    return [joined, np.array([len(item) for item in items], np.int64)]
+    if len(found) < max(len(value), 1) and not rest.is_fully_defined():
+        raise invalid(
+            "All except the first dimension must be fully defined when concating an empty tensor list, or one with "
+            f"uninitialized tensors: {shape_text(rest)}"
+        )
+    sizes: list[Any] = []
+    for i, item in enumerate(value.items):
+        sizes.append(len(item) if item is not None else leading[i] if i < len(leading) else first)
+        if item is not None and asked.rank and asked.as_list()[0] not in (None, len(item)):
+            raise invalid(
+                f"First entry of element_shape input does not match the first dim of list element at index: {i} Expected: "
+                f"{asked.as_list()[0]} Actual: {len(item)}"
+            )
+    if None in sizes:
+        raise invalid(
+            f"Trying to concat an uninitialized tensor but element_shape is not fully defined: {shape_text(shape)}"
+        )
+    items = [
+        nothing((n, *rest.as_list()), dtype) if item is None else item for n, item in zip(sizes, value.items, strict=True)
+    ]
+    joined = np.concatenate(items) if items else nothing((0, *rest.as_list()), dtype)
+    return [joined, np.array(sizes, np.int64)]
 
 
 tensor_list_concat = define_op(

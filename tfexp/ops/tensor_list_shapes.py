@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import HandleShape, InputShape, TensorShape
-from tfexp.ops.shape_rules import merged
+from tfexp.ops.shape_rules import merged, with_rank_at_most
 
 
 def made(element_shape: TensorShape, element_dtype: DType) -> TensorShape:
@@ -21,9 +21,12 @@ def changed(input_handle: InputShape, element_dtype: DType) -> TensorShape:
 
 
 def asked(element_shape: InputShape) -> TensorShape:
-    """What an element_shape input says, as far as that is known."""
+    """What an element_shape input says, as far as that is known. ValueError for what is no shape."""
+    with_rank_at_most(element_shape, 1)
     value = element_shape.value
     if value is not None and value.ndim == 0:
+        if value != -1:
+            raise ValueError(f"Received an invalid shape scalar with a static value that is not '-1': {value}")
         return TensorShape(None)
     return element_shape.value_as_shape if element_shape.rank == 1 else TensorShape(None)
 

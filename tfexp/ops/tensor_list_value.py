@@ -21,10 +21,12 @@ def shape_of_value(dims: np.ndarray) -> TensorShape:
         if dims != -1:
             raise invalid(f"The only valid scalar shape tensor is the fully unknown shape specified as -1, not {dims}")
         return TensorShape(None)
+    if dims.size and dims.min() < -1:
+        raise invalid(f"Dimension {dims.min()} must be >= -1")
     return TensorShape([None if d < 0 else int(d) for d in dims])
 
 
-def _text(shape: TensorShape) -> str:
+def shape_text(shape: TensorShape) -> str:
     return "<unknown>" if shape.rank is None else dims_text(shape.as_list())
 
 
@@ -77,7 +79,7 @@ class TensorList:
     def own(self, item: np.ndarray, refusal: str = _NOT_TO_SET) -> np.ndarray:
         """A copy of `item` to keep; InvalidArgumentError where it is no element of this list."""
         if not self.element_shape.is_compatible_with(item.shape):
-            raise invalid(f"{refusal} element shape: {dims_text(item.shape)} list shape: {_text(self.element_shape)}")
+            raise invalid(f"{refusal} element shape: {dims_text(item.shape)} list shape: {shape_text(self.element_shape)}")
         return np.array(item)
 
     def check_index(self, index: int, what: str = "access") -> None:
@@ -120,22 +122,26 @@ class TensorList:
         items = tuple([b if a is None else a if b is None else _sum(a, b) for a, b in pairs])
         return replace(self, element_shape=self.merged_shape(other.element_shape), items=items)
 
-    def merged_shape(self, asked: TensorShape) -> TensorShape:
-        """What is known of all elements' shape: by the list, who asks, and the elements there are."""
+    def known_shape(self, asked: TensorShape) -> TensorShape:
+        """What is known of all elements' shape: by the list, and by who asks."""
         try:
-            shape = self.element_shape.merge_with(asked)
-            for item in self.items:
-                if item is not None and not shape.is_fully_defined():
-                    shape = shape.merge_with(item.shape)
+            return self.element_shape.merge_with(asked)
         except ValueError:
             raise invalid(
-                f"Incompatible shapes: {asked} asked of a list of elements of shape {self.element_shape}"
+                f"Incompatible shapes during merge: {shape_text(asked)} asked of a list of elements of shape "
+                f"{shape_text(self.element_shape)}"
             ) from None
+
+    def merged_shape(self, asked: TensorShape, positions: Sequence[int] | None = None) -> TensorShape:
+        """The same, and by the elements that are at these positions, or at all."""
+        shape = self.known_shape(asked)
+        for item in self.items if positions is None else [self.items[i] for i in positions if 0 <= i < len(self)]:
+            if item is not None and not shape.is_fully_defined():
+                shape = replace(self, element_shape=shape).known_shape(TensorShape(item.shape))
         return shape
 
-    def filled(self, positions: Sequence[int], asked: TensorShape) -> list[np.ndarray]:
-        """The elements at `positions`, with zeros for what has not been set; their shape has to be known then."""
-        shape = self.merged_shape(asked)
+    def filled(self, positions: Sequence[int], shape: TensorShape) -> list[np.ndarray]:
+        """The elements at `positions`, of this shape, with zeros for what has not been set; it has to be known then."""
         found = []
         for position in positions:
             self.check_index(position)
@@ -144,29 +150,28 @@ class TensorList:
                 if not shape.is_fully_defined():
                     raise invalid(
                         f"Trying to read an uninitialized tensor but element_shape is not fully defined: "
-                        f"{_text(shape)} (element {position} of the list)"
+                        f"{shape_text(shape)} (element {position} of the list)"
                     )
                 item = nothing(_sizes(shape), self.dtype)
-            elif not asked.is_compatible_with(item.shape):
-                raise invalid(f"Incompatible shapes: an element of shape {list(item.shape)} where {asked} is asked for")
+            elif not shape.is_compatible_with(item.shape):
+                raise invalid(f"Incompatible shapes: an element of shape {list(item.shape)} where {shape} is asked for")
             found.append(item)
         return found
 
-    def stacked(self, positions: Sequence[int], asked: TensorShape) -> np.ndarray:
-        """Those elements as one array; InvalidArgumentError where their shapes differ."""
+    def stacked(self, positions: Sequence[int], shape: TensorShape) -> np.ndarray:
+        """Those elements, of this shape, as one array; InvalidArgumentError where their shapes differ."""
         if not positions:
-            shape = self.merged_shape(asked)
             if not shape.is_fully_defined():
                 raise invalid(
-                    f"Tried to stack elements of an empty list with non-fully-defined element_shape: {_text(shape)}"
+                    f"Tried to stack elements of an empty list with non-fully-defined element_shape: {shape_text(shape)}"
                 )
             return np.zeros((0, *_sizes(shape)), self.dtype.as_numpy_dtype)
-        if all(item is None for item in self.items) and not (shape := self.merged_shape(asked)).is_fully_defined():
+        if all(item is None for item in self.items) and not shape.is_fully_defined():
             raise invalid(
                 "Tried to stack list which only contains uninitialized tensors and has a non-fully-defined element_shape: "
-                f"{_text(shape)}"
+                f"{shape_text(shape)}"
             )
-        items = self.filled(positions, asked)
+        items = self.filled(positions, shape)
         first = items[0].shape
         for item in items:
             if item.shape != first:
@@ -174,3 +179,10 @@ class TensorList:
                     f"TensorListStack expects elements of one shape; there are {list(first)} and {list(item.shape)}"
                 )
         return np.stack(items)
+
+
+def check_list(value: Any, dtype: DType) -> None:
+    """InvalidArgumentError for what is not a list of that dtype, as an array of lists."""
+    if not isinstance(value, TensorList):
+        raise invalid(f"Input list must be a scalar saw: {dims_text(np.shape(value))}")
+    value.check_dtype(dtype)

@@ -30,18 +30,21 @@ def specialise(draft: Draft) -> None:
     for node in draft.nodes:
         if all(value.constant is not None for value in node.outputs) and node.outputs:
             continue
+        doubtful = not changing.isdisjoint(node.inputs)
         if node.loop is not None:
-            _specialise_loop(node, node.loop)
+            _specialise_loop(node, node.loop, doubtful)
+            changing.update(node.outputs if doubtful else ())
             continue
         variable = _may_change_shape(node)
-        if variable or not changing.isdisjoint(node.inputs):
-            # What the graph says of these shapes holds for the variable's first shape alone.
+        if variable or doubtful:
+            # What the graph says of these shapes holds for the variable's first shape alone, or for what was claimed.
             for value in node.outputs:
                 value.shape = TensorShape(None)
             changing.update(node.outputs)
         if variable:
             continue
-        _infer(node)
+        if not _infer(node):
+            changing.update(node.outputs)
         if node in mortal or not is_pure(node) or not stored.isdisjoint(node.outputs):
             continue
         if not _from_shapes(node) and node.inputs and all(v.constant is not None for v in node.inputs):
@@ -52,9 +55,14 @@ def specialise(draft: Draft) -> None:
 _MAX_ROUNDS = 4
 
 
-def _specialise_loop(node: Node, loop: LoopDraft) -> None:
-    """Find shapes of the loop's variables that an iteration leaves as they are, starting from those that they come with."""
-    declared = [feed.shape for feed in loop.condition.feeds[: loop.variables]]
+def _specialise_loop(node: Node, loop: LoopDraft, doubtful: bool) -> None:
+    """Find shapes of the loop's variables that an iteration leaves as they are, starting from those that they come with.
+
+    Where these are not those of the graph (`doubtful`), what it says of the shapes within does not hold either.
+    """
+    if doubtful:
+        loop.original = [(value, TensorShape(None), constant) for value, _, constant in loop.original]
+    declared = [TensorShape(None) if doubtful else feed.shape for feed in loop.condition.feeds[: loop.variables]]
     shapes = [source.shape for source in node.inputs[: loop.variables]]
     for _ in range(_MAX_ROUNDS):
         following = _specialise_iteration(node, loop, shapes)
@@ -99,21 +107,26 @@ def _may_change_shape(node: Node) -> bool:
     )
 
 
-def _infer(node: Node) -> None:
-    if all(v.shape.is_fully_defined() for v in node.outputs):
-        return
+def _infer(node: Node) -> bool:
+    """Refine the shapes of the node's outputs; whether they are those that the graph has, as far as these are known."""
+    claimed = node.origin is not None and any(tensor._claimed for tensor in node.origin._outputs)
+    if not claimed and all(v.shape.is_fully_defined() for v in node.outputs):
+        return True
     inputs = [_input_shape(v) for v in node.inputs]
     try:
         shapes = output_shapes(node.op, node.name, node.attrs, inputs, len(node.outputs))
     except (ValueError, TypeError, LookupError, ArithmeticError):
         # These shapes or values cannot work: the kernel says so at run time, in the words that belong there.
-        return
+        return True
     if node.type == "PlaceholderWithDefault":
         shapes = [node.inputs[0].shape]  # nobody feeds it, or it would be no node here: it holds its default
+    as_said = True
     for value, shape in zip(node.outputs, shapes, strict=True):
         if value.shape.is_compatible_with(shape):
-            shape = value.shape.merge_with(shape)
-        value.shape = shape
+            value.shape = value.shape.merge_with(shape)
+        else:
+            value.shape, as_said = shape, False
+    return as_said
 
 
 def refusal(step: Step, slots: Sequence[Slot]) -> str | None:

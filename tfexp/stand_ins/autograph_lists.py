@@ -96,7 +96,7 @@ def list_pop(list_: Any, i: int | None, opts: ListPopOpts) -> tuple[Any, Any]:
     if is_tensor_list(list_):
         if i is not None:
             raise NotImplementedError("tensor lists only support removing from the end")
-        rest, item = list_ops.tensor_list_pop_back(list_, opts.element_dtype, opts.element_shape)
+        rest, item = list_ops.tensor_list_pop_back(list_, opts.element_dtype)
         return rest, item
     return list_, list_.pop() if i is None else list_.pop(i)
 

@@ -11,17 +11,16 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 
 
-def _build_element_shape(shape: Any) -> Tensor:
-    """A shape as the int32 tensor that the ops take: -1 for what is not known, a scalar -1 for an unknown rank."""
+def _build_element_shape(shape: Any) -> Any:
+    """A shape as the ops take it: -1 for what is not known, a scalar -1 for an unknown rank."""
     if isinstance(shape, Tensor):
         return shape
     if isinstance(shape, TensorShape):
         shape = None if shape.rank is None else shape.as_list()
     if shape is None:
-        return convert_to_tensor(-1, dtype=dtypes.int32, name="element_shape")
-    sizes = [shape] if isinstance(shape, (int, Dimension)) else list(shape)
-    sizes = [size.value if isinstance(size, Dimension) else size for size in sizes]
-    return convert_to_tensor([-1 if size is None else size for size in sizes], dtype=dtypes.int32, name="element_shape")
+        return -1
+    sizes = [size.value if isinstance(size, Dimension) else size for size in shape]
+    return [-1 if size is None else size for size in sizes] or convert_to_tensor([], dtype=dtypes.int32)
 
 
 def _listed(op: str, *inputs: Any, element_shape: Any, name: str | None, **attrs: Any) -> Any:
@@ -57,8 +56,8 @@ def tensor_list_get_item(
     return found
 
 
-def tensor_list_pop_back(input_handle: Any, element_dtype: Any, element_shape: Any = None, name: str | None = None) -> Any:
-    return _listed("TensorListPopBack", input_handle, element_shape=element_shape, element_dtype=element_dtype, name=name)
+def tensor_list_pop_back(input_handle: Any, element_dtype: Any, name: str | None = None) -> Any:
+    return _listed("TensorListPopBack", input_handle, element_shape=None, element_dtype=element_dtype, name=name)
 
 
 def tensor_list_gather(
@@ -75,15 +74,13 @@ def tensor_list_scatter(
     indices: Any,
     element_shape: Any = None,
     input_handle: Any = None,
-    num_elements: Any = None,
     name: str | None = None,
 ) -> Tensor:
     """A list with rows of `tensor` at `indices`: a new one, or `input_handle` with these put in."""
     if input_handle is not None:
         changed: Tensor = get_op("TensorListScatterIntoExistingList")(input_handle, tensor, indices, name=name)
         return changed
-    size = -1 if num_elements is None else num_elements
-    made: Tensor = get_op("TensorListScatterV2")(tensor, indices, _build_element_shape(element_shape), size, name=name)
+    made: Tensor = get_op("TensorListScatterV2")(tensor, indices, _build_element_shape(element_shape), -1, name=name)
     return made
 
 

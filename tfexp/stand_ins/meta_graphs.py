@@ -11,10 +11,10 @@ from tfexp.train.meta_graph import read_meta_graph
 
 
 def _variables_below(graph: Any, scope: str | None) -> dict[str, Any]:
-    """{name below the scope: variable} of the graph's global variables."""
+    """{name below the scope, as "v:0": variable} of the graph's global variables."""
     prefix = f"{scope.rstrip('/')}/" if scope else ""
     variables = graph.get_collection(GraphKeys.GLOBAL_VARIABLES)
-    return {v.op.name.removeprefix(prefix): v for v in variables if v.op.name.startswith(prefix)}
+    return {v.name.removeprefix(prefix): v for v in variables if v.name.startswith(prefix)}
 
 
 def export_scoped_meta_graph(

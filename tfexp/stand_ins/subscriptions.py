@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from tfexp.core import nest
+from tfexp.core import dtypes, nest
 from tfexp.graph.control_flow import in_context
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
+from tfexp.ops.variable_base import VariableV2
 
 SideEffect = Callable[[Tensor], Any]
 
@@ -18,10 +21,15 @@ SideEffect = Callable[[Tensor], Any]
 def subscribe(tensors: Any, side_effects: SideEffect | Sequence[SideEffect]) -> Any:
     """The tensors, in their structure, each behind what `side_effects`, functions that make nodes of it, are to do.
 
-    What took a tensor before takes it from there. TypeError for what is neither a tensor nor a list, tuple or dict of these.
+    What took a tensor before takes it from there; handles of resources stay as they are. TypeError for what is neither a
+    tensor, a variable nor a list, tuple or dict of these.
     """
     wanted: list[SideEffect] = [side_effects] if callable(side_effects) else list(side_effects)
+    if isinstance(tensors, VariableV2):
+        tensors = convert_to_tensor(tensors)
     if isinstance(tensors, Tensor):
+        if tensors.dtype is dtypes.resource:
+            return tensors
         with tensors.graph.as_default(), in_context(tensors.op._get_control_flow_context()):
             return _subscribe(tensors, wanted)
     if isinstance(tensors, dict):
@@ -38,11 +46,12 @@ def subscribe(tensors: Any, side_effects: SideEffect | Sequence[SideEffect]) -> 
 def _subscribe(tensor: Tensor, side_effects: Sequence[SideEffect]) -> Tensor:
     for known in (tensor.op, *tensor.consumers()):
         if _is_subscription(known):
-            known._add_control_inputs(_nodes(known.inputs[0], side_effects))
+            with _scope(known.inputs[0]):
+                known._add_control_inputs(_nodes(known.inputs[0], side_effects))
             return known.outputs[0]
     takers = [(op, i) for op in dict.fromkeys(tensor.consumers()) for i, one in enumerate(op.inputs) if one is tensor]
     waiting = list(tensor.op._control_outputs)
-    with name_scope(f"{tensor.op.name}/subscription/"), control_dependencies(_nodes(tensor, side_effects)):
+    with _scope(tensor), control_dependencies(_nodes(tensor, side_effects)):
         subscribed: Tensor = identity(tensor)
     for op, index in takers:
         op._update_input(index, subscribed)
@@ -52,8 +61,18 @@ def _subscribe(tensor: Tensor, side_effects: Sequence[SideEffect]) -> Tensor:
     return subscribed
 
 
+@contextmanager
+def _scope(tensor: Tensor) -> Iterator[None]:
+    with name_scope(f"{tensor.op.name}/subscription/"), tensor.graph.device(tensor.op.device):
+        yield
+
+
 def _is_subscription(op: Operation) -> bool:
     return op.type == "Identity" and op.name.startswith(f"{op.inputs[0].op.name}/subscription/Identity")
+
+
+def _is_subscribed_identity(tensor: Tensor) -> bool:
+    return _is_subscription(tensor.op)
 
 
 def _nodes(tensor: Tensor, side_effects: Sequence[SideEffect]) -> list[Operation]:

@@ -242,7 +242,7 @@ class _Source:
     def fill(self, queue: QueueBase) -> None:
         """The nodes that bring examples into the queue, and their runner."""
         nodes = [self._enqueue(queue, tensors) for tensors in self.lists]
-        add_queue_runner(QueueRunner(queue, nodes * (self.num_threads or 1)))
+        add_queue_runner(QueueRunner(queue, nodes * (1 if self.num_threads is None else self.num_threads)))
 
     def _enqueue(self, queue: QueueBase, tensors: list[Any]) -> Any:
         put: Callable[[list[Any]], Any] = queue.enqueue_many if self.enqueue_many else queue.enqueue

@@ -408,3 +408,16 @@ def test_data_without_a_batch_end_before_the_first_step(capsys: pytest.CaptureFi
     assert model.fit(iter(()), steps_per_epoch=2, verbose=0).history == {}
     with pytest.raises(ValueError, match="1 or 2 or 3 elements"):
         model.fit(iter([(1, 2, 3, 4)]), steps_per_epoch=2, verbose=0)
+
+
+def test_a_batch_of_a_dataset_is_its_first_and_of_an_iterator_its_next() -> None:
+    data = tf.data.Dataset.from_tensor_slices((X, Y)).batch(4)
+    first, second = linear(), linear()
+    losses = [first.train_on_batch(data) for _ in range(2)]
+    assert losses == [second.train_on_batch(X[:4], Y[:4]) for _ in range(2)]
+    assert first.test_on_batch(data) == second.test_on_batch(X[:4], Y[:4])
+    iterator = tf.data.make_one_shot_iterator(data)
+    for rows in (slice(0, 4), slice(4, 8)):
+        np.testing.assert_array_equal(first.predict_on_batch(iterator), second.predict_on_batch(X[rows]))
+    with pytest.raises(ValueError, match="should not specify a target"):
+        first.train_on_batch(data, Y)

@@ -22,7 +22,7 @@ from tfexp.keras.training.steps import Weighted
 class Data:
     """Makes batches for a model. max_queue_size, workers, use_multiprocessing: of generators and Sequences."""
 
-    def __init__(self, feeding: Feeding, max_queue_size: int, workers: int, use_multiprocessing: bool):
+    def __init__(self, feeding: Feeding, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False):
         self._feeding = feeding
         self._ahead: dict[str, Any] = {
             "max_queue_size": max_queue_size,

@@ -18,7 +18,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
 from tfexp.keras.training.arrays import as_value, is_composite_value
-from tfexp.keras.training.batches import Batch, OutOfBatchesError
+from tfexp.keras.training.batches import Batch, Batches, OutOfBatchesError
 from tfexp.keras.training.steps import Weighted
 
 # (inputs, targets, weights) as they come -> the values of a batch, and which outputs have weights
@@ -113,6 +113,11 @@ class DatasetBatches:
 
     def close(self) -> None:
         """Nothing runs."""
+
+
+def first_of(batches: Batches) -> Batch:
+    """The first batch of a dataset, or the next one of an iterator."""
+    return next(batches.epoch())
 
 
 def reader_of(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:

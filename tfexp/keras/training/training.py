@@ -20,6 +20,7 @@ from tfexp.keras.training import loop
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.data import Data
+from tfexp.keras.training.dataset_batches import first_of, is_dataset
 from tfexp.keras.training.feeding import Feeding
 from tfexp.keras.training.generator_batches import is_generator
 from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
@@ -254,10 +255,15 @@ class Training:
     ) -> Any:
         """One step of training. The loss, or a list in the order of `metrics_names`.
 
+        x: a batch; or a dataset, of which it is the first one, or an iterator.
         reset_metrics: whether the metrics are of this batch alone, rather than of all batches since they were reset.
         """
         compiled = self._known_compiled()
-        results = compiled.train(Batch(*compiled.arranged(x, y, sample_weight, class_weight), 1))
+        if is_dataset(x):
+            batch = first_of(Data(compiled).to_train_on(x, y, sample_weight, class_weight, None, 1, False, 0.0)[0])
+        else:
+            batch = Batch(*compiled.arranged(x, y, sample_weight, class_weight), 1)
+        results = compiled.train(batch)
         if reset_metrics:
             self.reset_metrics()
         return alone(results)
@@ -265,7 +271,11 @@ class Training:
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True) -> Any:
         """The loss of one batch, or a list in the order of `metrics_names`."""
         compiled = self._known_compiled()
-        results = compiled.test(Batch(*compiled.arranged(x, y, sample_weight, None), 1))
+        if is_dataset(x):
+            batch = first_of(Data(compiled).to_test_on(x, y, sample_weight, None, 1))
+        else:
+            batch = Batch(*compiled.arranged(x, y, sample_weight, None), 1)
+        results = compiled.test(batch)
         if reset_metrics:
             self.reset_metrics()
         return alone(results)
@@ -273,7 +283,8 @@ class Training:
     def predict_on_batch(self, x: Any) -> Any:
         """The outputs for one batch: arrays, or tensors in eager execution."""
         feeding = self._feeding()
-        values = feeding.predict(Batch(feeding.arranged_inputs(x), (), 1))
+        batch = first_of(Data(feeding).to_ask(x, None, 1)) if is_dataset(x) else Batch(feeding.arranged_inputs(x), (), 1)
+        values = feeding.predict(batch)
         return alone([convert_to_tensor(value) for value in values] if executing_eagerly() else values)
 
     # --- the older names for generators ---------------------------------------------------------------------------------
