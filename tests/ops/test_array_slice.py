@@ -145,6 +145,15 @@ def test_pad_modes() -> None:
             tf.pad(x, [[0, 0], [1, 1]], "wrap")
 
 
+def test_a_lone_string_padded_or_sliced_is_one_still() -> None:
+    text, none = tf.placeholder_with_default("text", []), tf.zeros([0, 2], tf.int32)
+    each = [tf.pad(text, none), tf.pad(text, none, constant_values="-"), tf.slice(text, none[:, 0], none[:, 0])]
+    with tf.Session() as session:
+        assert list(map(type, session.run(each))) == [bytes] * 3
+        assert session.run([tf.strings.join([one, "s"]) for one in each]) == [b"texts"] * 3
+        assert session.run([tf.strings.length(one) for one in each]) == [4] * 3
+
+
 def test_slices_of_unknown_bounds_have_the_rank_only() -> None:
     with tf.Graph().as_default():
         x, i = tf.placeholder(tf.float32, [None, 7, 3]), tf.placeholder(tf.int32, [])

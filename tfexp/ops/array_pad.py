@@ -63,7 +63,8 @@ def _padded(input: Array, paddings: Array, value: Any = None) -> Array:
     input = np.asarray(input)
     dims = [d + before + after for d, (before, after) in zip(input.shape, margins, strict=True)]
     result = _nothing(dims, input.dtype) if value is None else np.full(dims, value, input.dtype)
-    result[tuple(_python_slice(before, before + d) for d, (before, _) in zip(input.shape, margins, strict=True))] = input
+    inside: list[Any] = [_python_slice(before, before + d) for d, (before, _) in zip(input.shape, margins, strict=True)]
+    result[(*inside, ...)] = input  # without the dots the place of a lone string would get the array that holds it
     return result
 
 

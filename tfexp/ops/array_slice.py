@@ -60,7 +60,7 @@ def _slice_index(dims: Sequence[int], begin: list[int], size: list[int]) -> tupl
             f"Expected begin and size arguments to be 1-D tensors of size {len(dims)}, but got shapes [{len(begin)}] and "
             f"[{len(size)}] instead."
         )
-    index = []
+    index: list[Any] = []
     for i, (whole, start, length) in enumerate(zip(dims, begin, size, strict=True)):
         if length == -1:
             length = whole - start
@@ -69,7 +69,7 @@ def _slice_index(dims: Sequence[int], begin: list[int], size: list[int]) -> tupl
         if length < 0 or start + length > whole:
             raise ValueError(f"Expected size[{i}] in [0, {whole - start}], but got {length}")
         index.append(_python_slice(start, start + length))
-    return tuple(index)
+    return (*index, ...)  # of a scalar, too, an array: alone, its string is none any more
 
 
 @slice_op.kernel("CPU", "XLA", view=True, static=("begin", "size"))

@@ -14,7 +14,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
-from tfexp.ops.image_boxes_ops import greedy_choice, overlap
+from tfexp.ops.image_boxes_ops import greedy_choice, overlap_among
 from tfexp.ops.shape_rules import merged_dims, with_rank
 
 combined_nms_op = define_op(
@@ -97,9 +97,7 @@ def _best(
     for k in range(scores.shape[1]):
         own = np.ascontiguousarray(boxes[:, k if boxes.shape[1] > 1 else 0])
         # Boxes that overlap by no more than the threshold stay, as those of one class alone do not.
-        chosen, values = greedy_choice(
-            scores[:, k], per_class, lambda i, own=own: overlap(own[i], own), threshold, lowest, overlaps=np.greater
-        )
+        chosen, values = greedy_choice(scores[:, k], per_class, overlap_among(own), threshold, lowest, overlaps=np.greater)
         numbers.append(own[chosen])
         found.append(values)
         classes.append(np.full(len(chosen), k))

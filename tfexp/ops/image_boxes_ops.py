@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -165,21 +166,29 @@ for _op, _outputs in (
 # --- suppression: kernels ---------------------------------------------------------------------------------------------
 
 
-def overlap(box: Array, boxes: Array) -> Array:
-    """Intersection over union of a box with each of `boxes`, whose corners may be in any order; 0 for empty boxes."""
-    low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    start, end = np.minimum(box[:2], box[2:]), np.maximum(box[:2], box[2:])
-    area, areas = np.prod(end - start), np.prod(high - low, 1)
-    shared = np.prod(np.maximum(np.minimum(end, high) - np.maximum(start, low), 0), 1)
-    union = area + areas - shared
-    good = (area > 0) & (areas > 0)
-    return np.divide(shared, union, out=np.zeros_like(shared), where=good & (union > 0))
+def overlap_among(boxes: Array) -> Callable[[int], Array]:
+    """What gives, of the box of a number, the intersection over union with each of `boxes`; 0 for empty boxes.
+
+    Corners may be in any order.
+    """
+    top, left = np.minimum(boxes[:, :2], boxes[:, 2:]).T.copy()
+    bottom, right = np.maximum(boxes[:, :2], boxes[:, 2:]).T.copy()
+    areas = (bottom - top) * (right - left)
+    has_area = areas > 0
+
+    def overlap_with(number: int) -> Array:
+        height = np.maximum(np.minimum(bottom[number], bottom) - np.maximum(top[number], top), 0)
+        shared = height * np.maximum(np.minimum(right[number], right) - np.maximum(left[number], left), 0)
+        union = areas[number] + areas - shared
+        return np.divide(shared, union, out=np.zeros_like(shared), where=has_area & has_area[number] & (union > 0))
+
+    return overlap_with
 
 
 def greedy_choice(
     scores: Array,
     limit: int,
-    overlap_with: Any,
+    overlap_with: Callable[[int], Array],
     threshold: float,
     lowest: float,
     sigma: float = 0.0,
@@ -231,7 +240,7 @@ def _suppress(
     boxes, scores, limit, threshold = _checked(boxes, scores, size, iou_threshold)
     if float(sigma) < 0:
         raise ValueError("soft_nms_sigma_val must be >= 0")
-    chosen, values = greedy_choice(scores, limit, lambda i: overlap(boxes[i], boxes), threshold, float(lowest), float(sigma))
+    chosen, values = greedy_choice(scores, limit, overlap_among(boxes), threshold, float(lowest), float(sigma))
     return chosen, values, limit
 
 

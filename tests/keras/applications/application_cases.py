@@ -47,10 +47,7 @@ def digest(facts: Any) -> str:
 
 
 def layers_of(model: Any) -> list[Any]:
-    """Names, and the shapes of what they give. Not of those that only Keras 2.15 has, or only 1.15.
-
-    MobileNet's top reshapes in 1.15 what pooling in 2.15 leaves in shape; Inception-ResNet's sums are named in 1.15.
-    """
+    """Names, and the shapes of what they give; not of the layers that only later versions of Keras name, or have."""
     kept = [layer for layer in model.layers if type(layer).__name__ not in ("Lambda", "CustomScaleLayer", "Reshape")]
     shaped = [layer for layer in kept if "global_average_pooling" not in layer.name]
     return [[layer.name, type(layer).__name__, list(layer.output_shape)[-3:]] for layer in shaped]

@@ -1,4 +1,4 @@
-"""Records applications.json with real TensorFlow (Keras 2.15): python -m tests.keras.applications.record_applications.
+"""Records applications.json with real TensorFlow 1.15: python -m tests.keras.applications.record_applications.
 
 Of each network with its top: digests of its layers and of its variables. Of those in `SMALL`, without top, for small images:
 the inner product of the pooled features with a wave, with the same weights on both sides.

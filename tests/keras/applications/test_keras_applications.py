@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 from pathlib import Path
 
 import numpy as np
@@ -80,6 +81,26 @@ def test_on_tensors_of_ones_own():
     assert model.inputs == [x] and model.output_shape == (None, 512)
     plain = tf.placeholder(tf.float32, [None, 32, 32, 3])
     assert tf.keras.applications.VGG16(include_top=False, weights=None, input_tensor=plain).inputs[0] is plain
+
+
+class _OwnLayers:
+    """Keras's, but for activations."""
+
+    def __getattr__(self, name):
+        return getattr(tf.keras.layers, name)
+
+    def ReLU(self, top, name):
+        return tf.keras.layers.LeakyReLU(name=f"own_{name}")
+
+
+def test_layers_of_ones_own_and_odd_heights():
+    odd = {"input_shape": (33, 32, 3), "weights": None, "include_top": False}
+    network = tf.keras.applications.MobileNet(alpha=0.25, layers=_OwnLayers(), **odd)
+    assert isinstance(network.get_layer("own_conv1_relu"), tf.keras.layers.LeakyReLU)
+    assert network.get_layer("conv1").output_shape == (None, 16, 16, 8)  # padded below, not on both sides
+    with pytest.raises(AttributeError, match="has no attribute 'Conv2D'"):
+        tf.keras.applications.VGG16(layers=types.SimpleNamespace(Input=tf.keras.layers.Input), **odd)
+    assert building.layers.Conv2D is tf.keras.layers.Conv2D
 
 
 @pytest.mark.parametrize(

@@ -253,6 +253,26 @@ def test_a_subclass_knows_its_ends_by_tensors_too() -> None:
     assert model.seen.dtype == tf.float32  # Keras's float type
 
 
+def test_a_subclass_is_called_with_names_beside_tensors_and_with_unknown_ranks() -> None:
+    class OfPairs(Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = L.Dense(2)
+
+        def call(self, pairs: Any) -> Any:
+            return {name: self.dense(tf.reshape(x, [-1, 3])) for name, x in pairs}
+
+    model = OfPairs()
+    outputs = model([("one", tf.ones([5, 3])), ("other", tf.placeholder(tf.float32))])
+    assert outputs["one"].shape == [5, 2]
+    assert outputs["other"].shape.as_list() == [None, 2]
+    assert model.built and len(model.weights) == 2
+    one = Mine()
+    one.ds[0] = L.Lambda(lambda x: x[:, :1])
+    one.dd["k"] = L.Lambda(lambda x: tf.reshape(x, [-1, 3]))
+    assert one(tf.placeholder(tf.float32)).shape.as_list() == [None, 1]
+
+
 @pytest.mark.parametrize("kind", [L.Layer, Model])
 def test_layers_may_be_in_an_attribute_of_tensorflows_name(kind: Any) -> None:
     class Chain(kind):  # type: ignore[misc]

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from tfexp.core.log import get_logger
 from tfexp.keras import backend
-from tfexp.keras.engine.input_layer import Input
+from tfexp.keras import layers as keras_layers
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import BatchNormalization, Dense, GlobalAveragePooling2D, GlobalMaxPooling2D
 from tfexp.keras.utils.files import get_file
 from tfexp.keras.utils.models import get_source_inputs
 
 _HOME = "https://storage.googleapis.com/tensorflow/keras-applications"
+_layers_now: ContextVar[Any] = ContextVar("layers", default=keras_layers)
+
+
+class _Layers:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_layers_now.get(), name)
+
+
+# `tf.keras.layers`, or what the caller of an application has put in its place.
+layers = _Layers()
+
+
+def takes_layers(build: Callable[..., Model]) -> Callable[..., Model]:
+    """The application, which may be told where to take its layers from: `layers`, instead of `tf.keras.layers`.
+
+    Anything with functions by the names of the layers' classes will do.
+    """
+
+    @functools.wraps(build)
+    def built(*args: Any, layers: Any = keras_layers, **kwargs: Any) -> Model:
+        before = _layers_now.set(layers)
+        try:
+            return build(*args, **kwargs)
+        finally:
+            _layers_now.reset(before)
+
+    return built
 
 
 @dataclass(frozen=True)
@@ -83,7 +111,7 @@ def spatial_sizes(x: Any) -> tuple[int | None, int | None]:
 
 def batch_normalized(x: Any, name: str | None = None, **settings: Any) -> Any:
     """Each channel normalized over the batch."""
-    return BatchNormalization(axis=channel_axis(), name=name, **settings)(x)
+    return layers.BatchNormalization(axis=channel_axis(), name=name, **settings)(x)
 
 
 def padding_of_halves(x: Any, window: int) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -135,18 +163,18 @@ def image_input(choices: Choices, shape: tuple[int | None, ...]) -> tuple[Any, A
     """(what a model has as its inputs, the images)."""
     given = choices.input_tensor
     if given is None:
-        images = Input(shape=shape)
+        images = layers.Input(shape=shape)
         return images, images
     if not backend.is_keras_tensor(given):
-        images = Input(tensor=given, shape=shape)
+        images = layers.Input(tensor=given, shape=shape)
         return given, images
     return get_source_inputs(given), given
 
 
-def classified(x: Any, classes: int) -> Any:
+def classified(x: Any, classes: int, name: str = "predictions") -> Any:
     """The usual top: the mean over each channel, and from that the classes' probabilities."""
-    x = GlobalAveragePooling2D(name="avg_pool")(x)
-    return Dense(classes, activation="softmax", name="predictions")(x)
+    x = layers.GlobalAveragePooling2D(name="avg_pool")(x)
+    return layers.Dense(classes, activation="softmax", name=name)(x)
 
 
 def application(
@@ -170,9 +198,9 @@ def application(
     if choices.include_top:
         x = top(x, choices.classes)
     elif choices.pooling == "avg":
-        x = GlobalAveragePooling2D(name=names.get("avg"))(x)
+        x = layers.GlobalAveragePooling2D(name=names.get("avg"))(x)
     elif choices.pooling == "max":
-        x = GlobalMaxPooling2D(name=names.get("max"))(x)
+        x = layers.GlobalMaxPooling2D(name=names.get("max"))(x)
     model = Model(inputs, x, name=name)
     if choices.weights == "imagenet":
         model.load_weights(files[choices.include_top].fetched())
@@ -182,7 +210,7 @@ def application(
 
 
 def plain(called: str, doc: str, make: Callable[[Choices], Model]) -> Callable[..., Model]:
-    """The public function, of that name and docstring, of a network that has no settings of its own."""
+    """The public function, of that name and docstring, of a network that has no settings of its own but `layers`."""
 
     def build(
         include_top: bool = True,
@@ -196,4 +224,4 @@ def plain(called: str, doc: str, make: Callable[[Choices], Model]) -> Callable[.
 
     build.__name__ = build.__qualname__ = called
     build.__doc__, build.__module__ = doc, make.__module__
-    return build
+    return takes_layers(build)

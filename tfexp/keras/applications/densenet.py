@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.keras.applications.building import application, batch_normalized, channel_axis, image_dims, plain, weight_files
+from tfexp.keras.applications.building import (
+    application,
+    batch_normalized,
+    channel_axis,
+    classified,
+    image_dims,
+    layers,
+    plain,
+    weight_files,
+)
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import Activation, AveragePooling2D, Concatenate, Conv2D, MaxPooling2D, ZeroPadding2D
 
 # How many convolutions there are in each of the four dense blocks.
 _BLOCKS = {"121": (6, 12, 24, 16), "169": (6, 12, 32, 32), "201": (6, 12, 48, 32)}
@@ -24,31 +33,31 @@ preprocess_input = preprocessing("torch")
 
 
 def _active(x: Any, names: tuple[str, str]) -> Any:
-    return Activation("relu", name=names[1])(batch_normalized(x, names[0], epsilon=1.001e-5))
+    return layers.Activation("relu", name=names[1])(batch_normalized(x, names[0], epsilon=1.001e-5))
 
 
 def _grown(x: Any, name: str) -> Any:
     """x and `_GROWTH` channels more, computed from all of it."""
     more = _active(x, (f"{name}_0_bn", f"{name}_0_relu"))
-    more = Conv2D(4 * _GROWTH, 1, use_bias=False, name=f"{name}_1_conv")(more)
+    more = layers.Conv2D(4 * _GROWTH, 1, use_bias=False, name=f"{name}_1_conv")(more)
     more = _active(more, (f"{name}_1_bn", f"{name}_1_relu"))
-    more = Conv2D(_GROWTH, 3, padding="same", use_bias=False, name=f"{name}_2_conv")(more)
-    return Concatenate(axis=channel_axis(), name=f"{name}_concat")([x, more])
+    more = layers.Conv2D(_GROWTH, 3, padding="same", use_bias=False, name=f"{name}_2_conv")(more)
+    return layers.Concatenate(axis=channel_axis(), name=f"{name}_concat")([x, more])
 
 
 def _halved(x: Any, name: str) -> Any:
     """Half the channels, half the height and width."""
     x = _active(x, (f"{name}_bn", f"{name}_relu"))
     channels = image_dims(x)[channel_axis()]
-    x = Conv2D(channels // 2, 1, use_bias=False, name=f"{name}_conv")(x)
-    return AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
+    x = layers.Conv2D(channels // 2, 1, use_bias=False, name=f"{name}_conv")(x)
+    return layers.AveragePooling2D(2, strides=2, name=f"{name}_pool")(x)
 
 
 def _features(blocks: tuple[int, ...]) -> Callable[[Any], Any]:
     def features(x: Any) -> Any:
-        x = Conv2D(64, 7, strides=2, use_bias=False, name="conv1/conv")(ZeroPadding2D(3)(x))
-        x = ZeroPadding2D(1)(_active(x, ("conv1/bn", "conv1/relu")))
-        x = MaxPooling2D(3, strides=2, name="pool1")(x)
+        x = layers.Conv2D(64, 7, strides=2, use_bias=False, name="conv1/conv")(layers.ZeroPadding2D(3)(x))
+        x = layers.ZeroPadding2D(1)(_active(x, ("conv1/bn", "conv1/relu")))
+        x = layers.MaxPooling2D(3, strides=2, name="pool1")(x)
         for block, count in enumerate(blocks, start=2):
             for index in range(1, count + 1):
                 x = _grown(x, f"conv{block}_block{index}")
@@ -63,11 +72,12 @@ def _densenet(depth: str) -> Callable[..., Model]:
     name = f"densenet{depth}"
     features, files = _features(_BLOCKS[depth]), weight_files("densenet", name, *_MD5S[depth])
 
+    top = functools.partial(classified, name="fc1000")
     names: dict[str, str | None] = {"avg": "avg_pool", "max": "max_pool"}
     return plain(
         f"DenseNet{depth}",
         f"Blocks of {', '.join(map(str, _BLOCKS[depth]))} convolutions.",
-        lambda choices: application(name, choices, features, files, pooling_names=names),
+        lambda choices: application(name, choices, features, files, top, pooling_names=names),
     )
 
 

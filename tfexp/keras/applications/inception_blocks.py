@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tfexp.keras.applications.building import batch_normalized, channel_axis
-from tfexp.keras.layers import Activation, AveragePooling2D, Concatenate, Conv2D, MaxPooling2D
+from tfexp.keras.applications.building import batch_normalized, channel_axis, layers
 
 
 class Conv(NamedTuple):
@@ -42,14 +41,14 @@ def shrinking(filters: int) -> Conv:
 
 
 def convolved(x: Any, conv: Conv, name: str | None = None) -> Any:
-    x = Conv2D(conv.filters, conv.window, strides=conv.strides, padding=conv.padding, use_bias=False, name=name)(x)
+    x = layers.Conv2D(conv.filters, conv.window, strides=conv.strides, padding=conv.padding, use_bias=False, name=name)(x)
     x = batch_normalized(x, None if name is None else f"{name}_bn", scale=False)
-    return Activation("relu", name=None if name is None else f"{name}_ac")(x)
+    return layers.Activation("relu", name=None if name is None else f"{name}_ac")(x)
 
 
 def joined(parts: list[Any], name: str | None = None) -> Any:
     """The channels of all parts."""
-    return Concatenate(axis=channel_axis(), name=name)(parts)
+    return layers.Concatenate(axis=channel_axis(), name=name)(parts)
 
 
 def stepped(x: Any, steps: Branch) -> Any:
@@ -60,9 +59,9 @@ def stepped(x: Any, steps: Branch) -> Any:
         elif isinstance(step, Fork):
             x = joined([convolved(x, one) for one in step.steps], step.name)
         elif isinstance(step, MaxPool):
-            x = MaxPooling2D(3, strides=2)(x)
+            x = layers.MaxPooling2D(3, strides=2)(x)
         else:
-            x = AveragePooling2D(3, strides=1, padding="same")(x)
+            x = layers.AveragePooling2D(3, strides=1, padding="same")(x)
     return x
 
 

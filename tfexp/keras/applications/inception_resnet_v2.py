@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import application, channel_axis, image_dims, plain, weight_files
+from tfexp.keras.applications.building import application, channel_axis, image_dims, layers, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.applications.inception_blocks import (
     STEM,
@@ -17,7 +17,6 @@ from tfexp.keras.applications.inception_blocks import (
     shrinking,
     stepped,
 )
-from tfexp.keras.layers import Activation, Conv2D, Lambda
 
 _FILES = weight_files(
     "inception_resnet_v2", "inception_resnet_v2", "e693bd0210a403b3192acc6073ad2e96", "d19885ff4a710c122648d3b5c3b684e4"
@@ -46,11 +45,11 @@ def _residual(x: Any, branches: tuple[Branch, ...], scale: float, name: str, act
     """x and, `scale` times, what the branches make of it."""
     change = mixed(x, branches, f"{name}_mixed")
     dims = image_dims(x)
-    change = Conv2D(dims[channel_axis()], 1, padding="same", name=f"{name}_conv")(change)
-    x = Lambda(
+    change = layers.Conv2D(dims[channel_axis()], 1, padding="same", name=f"{name}_conv")(change)
+    x = layers.Lambda(
         lambda inputs, scale: inputs[0] + inputs[1] * scale, output_shape=dims[1:], arguments={"scale": scale}, name=name
     )([x, change])
-    return Activation("relu", name=f"{name}_ac")(x) if active else x
+    return layers.Activation("relu", name=f"{name}_ac")(x) if active else x
 
 
 def _features(x: Any) -> Any:

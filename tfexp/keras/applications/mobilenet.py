@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, WeightFile, application, batch_normalized, channel_axis
+from tfexp.keras.applications.building import (
+    Choices,
+    WeightFile,
+    application,
+    batch_normalized,
+    channel_axis,
+    layers,
+    takes_layers,
+)
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.applications.mobile_sizes import shown_size, trained_size
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import (
-    Activation,
-    Conv2D,
-    DepthwiseConv2D,
-    Dropout,
-    GlobalAveragePooling2D,
-    ReLU,
-    Reshape,
-    ZeroPadding2D,
-)
 
 # Of each block the filters (of a network of width 1) and the stride.
 _BLOCKS = (
@@ -39,9 +37,10 @@ preprocess_input = preprocessing("tf")
 
 
 def _active(x: Any, name: str) -> Any:
-    return ReLU(6.0, name=f"{name}_relu")(batch_normalized(x, f"{name}_bn"))
+    return layers.ReLU(6.0, name=f"{name}_relu")(batch_normalized(x, f"{name}_bn"))
 
 
+@takes_layers
 def MobileNet(
     input_shape: Any = None,
     alpha: float = 1.0,
@@ -71,12 +70,14 @@ def MobileNet(
         )
 
     def features(x: Any) -> Any:
-        x = _active(Conv2D(int(32 * alpha), 3, padding="same", use_bias=False, strides=2, name="conv1")(x), "conv1")
+        x = layers.ZeroPadding2D(padding=((0, 1), (0, 1)), name="conv1_pad")(x)
+        x = layers.Conv2D(int(32 * alpha), (3, 3), padding="valid", use_bias=False, strides=2, name="conv1")(x)
+        x = _active(x, "conv1")
         for index, (filters, stride) in enumerate(_BLOCKS, start=1):
             if stride == 2:
-                x = ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{index}")(x)
-            x = DepthwiseConv2D(
-                3,
+                x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{index}")(x)
+            x = layers.DepthwiseConv2D(
+                (3, 3),
                 padding="same" if stride == 1 else "valid",
                 depth_multiplier=depth_multiplier,
                 strides=stride,
@@ -84,16 +85,16 @@ def MobileNet(
                 name=f"conv_dw_{index}",
             )(x)
             x = _active(x, f"conv_dw_{index}")
-            x = Conv2D(int(filters * alpha), 1, padding="same", use_bias=False, name=f"conv_pw_{index}")(x)
+            x = layers.Conv2D(int(filters * alpha), (1, 1), padding="same", use_bias=False, name=f"conv_pw_{index}")(x)
             x = _active(x, f"conv_pw_{index}")
         return x
 
     def top(x: Any, classes: int) -> Any:
         depth = int(1024 * alpha)
         one_pixel = (1, 1, depth) if channel_axis() == 3 else (depth, 1, 1)
-        x = Reshape(one_pixel, name="reshape_1")(GlobalAveragePooling2D()(x))
-        x = Conv2D(classes, 1, padding="same", name="conv_preds")(Dropout(dropout, name="dropout")(x))
-        return Activation("softmax", name="predictions")(Reshape((classes,), name="reshape_2")(x))
+        x = layers.Reshape(one_pixel, name="reshape_1")(layers.GlobalAveragePooling2D()(x))
+        x = layers.Conv2D(classes, (1, 1), padding="same", name="conv_preds")(layers.Dropout(dropout, name="dropout")(x))
+        return layers.Activation("softmax", name="act_softmax")(layers.Reshape((classes,), name="reshape_2")(x))
 
     stem = f"mobilenet/mobilenet_{_WIDTHS.get(alpha)}_{size}_tf"
     files = {True: WeightFile(f"{stem}.h5"), False: WeightFile(f"{stem}_no_top.h5")}

@@ -11,12 +11,13 @@ from tfexp.keras.applications.building import (
     batch_normalized,
     channel_axis,
     image_dims,
+    layers,
     padding_of_halves,
+    takes_layers,
 )
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.applications.mobile_sizes import shown_size, trained_size
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import Add, Conv2D, Dense, DepthwiseConv2D, GlobalAveragePooling2D, ReLU, ZeroPadding2D
 
 # Of each kind of block: how many times as wide it is inside, its filters (of a network of width 1), how many there are, and
 # the stride of the first.
@@ -43,7 +44,7 @@ def _in_eights(filters: float) -> int:
 
 def _normalized(x: Any, name: str, relu: str | None = None) -> Any:
     x = batch_normalized(x, name, epsilon=1e-3, momentum=0.999)
-    return x if relu is None else ReLU(6.0, name=relu)(x)
+    return x if relu is None else layers.ReLU(6.0, name=relu)(x)
 
 
 def _block(x: Any, expansion: int, filters: int, stride: int, name: str) -> Any:
@@ -51,18 +52,21 @@ def _block(x: Any, expansion: int, filters: int, stride: int, name: str) -> Any:
     channels = image_dims(x)[channel_axis()]
     inner = x
     if expansion > 1:
-        inner = Conv2D(expansion * channels, 1, padding="same", use_bias=False, name=f"{name}expand")(x)
+        inner = layers.Conv2D(expansion * channels, kernel_size=1, padding="same", use_bias=False, name=f"{name}expand")(x)
         inner = _normalized(inner, f"{name}expand_BN", f"{name}expand_relu")
     if stride == 2:
-        inner = ZeroPadding2D(padding_of_halves(inner, 3), name=f"{name}pad")(inner)
+        inner = layers.ZeroPadding2D(padding=padding_of_halves(inner, 3), name=f"{name}pad")(inner)
     padding = "same" if stride == 1 else "valid"
-    inner = DepthwiseConv2D(3, strides=stride, use_bias=False, padding=padding, name=f"{name}depthwise")(inner)
+    inner = layers.DepthwiseConv2D(kernel_size=3, strides=stride, use_bias=False, padding=padding, name=f"{name}depthwise")(
+        inner
+    )
     inner = _normalized(inner, f"{name}depthwise_BN", f"{name}depthwise_relu")
-    inner = Conv2D(filters, 1, padding="same", use_bias=False, name=f"{name}project")(inner)
+    inner = layers.Conv2D(filters, kernel_size=1, padding="same", use_bias=False, name=f"{name}project")(inner)
     inner = _normalized(inner, f"{name}project_BN")
-    return Add(name=f"{name}add")([x, inner]) if channels == filters and stride == 1 else inner
+    return layers.Add(name=f"{name}add")([x, inner]) if channels == filters and stride == 1 else inner
 
 
+@takes_layers
 def MobileNetV2(
     input_shape: Any = None,
     alpha: float = 1.0,
@@ -82,7 +86,8 @@ def MobileNetV2(
         )
 
     def features(x: Any) -> Any:
-        x = Conv2D(_in_eights(32 * alpha), 3, strides=2, padding="same", use_bias=False, name="Conv1")(x)
+        x = layers.ZeroPadding2D(padding=padding_of_halves(x, 3), name="Conv1_pad")(x)
+        x = layers.Conv2D(_in_eights(32 * alpha), kernel_size=3, strides=2, use_bias=False, name="Conv1", padding="valid")(x)
         x = _normalized(x, "bn_Conv1", "Conv1_relu")
         number = 0
         for expansion, filters, count, stride in _BLOCKS:
@@ -90,11 +95,11 @@ def MobileNetV2(
                 name = f"block_{number}_" if number else "expanded_conv_"
                 x = _block(x, expansion, _in_eights(int(filters * alpha)), stride if index == 0 else 1, name)
                 number += 1
-        x = Conv2D(_in_eights(1280 * alpha) if alpha > 1 else 1280, 1, use_bias=False, name="Conv_1")(x)
+        x = layers.Conv2D(_in_eights(1280 * alpha) if alpha > 1 else 1280, kernel_size=1, use_bias=False, name="Conv_1")(x)
         return _normalized(x, "Conv_1_bn", "out_relu")
 
     def top(x: Any, classes: int) -> Any:
-        return Dense(classes, activation="softmax", name="predictions")(GlobalAveragePooling2D()(x))
+        return layers.Dense(classes, activation="softmax", name="Logits")(layers.GlobalAveragePooling2D()(x))
 
     stem = f"mobilenet_v2/mobilenet_v2_weights_tf_dim_ordering_tf_kernels_{float(alpha)}_{size}"
     files = {True: WeightFile(f"{stem}.h5"), False: WeightFile(f"{stem}_no_top.h5")}

@@ -13,24 +13,13 @@ from tfexp.keras.applications.building import (
     batch_normalized,
     channel_axis,
     image_dims,
+    layers,
     padding_of_halves,
     spatial_sizes,
+    takes_layers,
 )
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import (
-    Activation,
-    AveragePooling2D,
-    Concatenate,
-    Conv2D,
-    Cropping2D,
-    Dense,
-    GlobalAveragePooling2D,
-    MaxPooling2D,
-    SeparableConv2D,
-    ZeroPadding2D,
-    add,
-)
 
 preprocess_input = preprocessing("tf")
 
@@ -77,12 +66,12 @@ def _normalized(x: Any, name: str) -> Any:
 
 
 def _relu(x: Any, name: str | None = None) -> Any:
-    return Activation("relu", name=name)(x)
+    return layers.Activation("relu", name=name)(x)
 
 
 def _squeezed(x: Any, filters: int, name: str) -> Any:
     """Convolution of single pixels."""
-    return Conv2D(filters, 1, padding="same", name=name, use_bias=False, kernel_initializer="he_normal")(x)
+    return layers.Conv2D(filters, 1, padding="same", name=name, use_bias=False, kernel_initializer="he_normal")(x)
 
 
 def _separable(x: Any, filters: int, window: int, name: str, stride: int = 1) -> Any:
@@ -91,13 +80,13 @@ def _separable(x: Any, filters: int, window: int, name: str, stride: int = 1) ->
     with name_scope(f"separable_conv_block_{name}"):
         x = _relu(x)
         if stride == 2:
-            x = ZeroPadding2D(padding_of_halves(x, window), name=f"separable_conv_1_pad_{name}")(x)
+            x = layers.ZeroPadding2D(padding_of_halves(x, window), name=f"separable_conv_1_pad_{name}")(x)
         padding = "same" if stride == 1 else "valid"
-        first = SeparableConv2D(
+        first = layers.SeparableConv2D(
             filters, window, strides=stride, padding=padding, name=f"separable_conv_1_{name}", **settings
         )
         x = _relu(_normalized(first(x), f"separable_conv_1_bn_{name}"))
-        x = SeparableConv2D(filters, window, padding="same", name=f"separable_conv_2_{name}", **settings)(x)
+        x = layers.SeparableConv2D(filters, window, padding="same", name=f"separable_conv_2_{name}", **settings)(x)
         return _normalized(x, f"separable_conv_2_bn_{name}")
 
 
@@ -118,16 +107,16 @@ def _adjusted(p: Any, like: Any, filters: int, cell: str) -> Any:
 def _halved(p: Any, filters: int, cell: str) -> Any:
     """Every second position in half of the channels, and those between in the others."""
     p = _relu(p, f"adjust_relu_1_{cell}")
-    even = AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_1_{cell}")(p)
+    even = layers.AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_1_{cell}")(p)
     even = _squeezed(even, filters // 2, f"adjust_conv_1_{cell}")
-    odd = Cropping2D(((1, 0), (1, 0)))(ZeroPadding2D(((0, 1), (0, 1)))(p))
-    odd = AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_2_{cell}")(odd)
+    odd = layers.Cropping2D(((1, 0), (1, 0)))(layers.ZeroPadding2D(((0, 1), (0, 1)))(p))
+    odd = layers.AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_2_{cell}")(odd)
     odd = _squeezed(odd, filters // 2, f"adjust_conv_2_{cell}")
-    return _normalized(Concatenate(axis=channel_axis())([even, odd]), f"adjust_bn_{cell}")
+    return _normalized(layers.Concatenate(axis=channel_axis())([even, odd]), f"adjust_bn_{cell}")
 
 
 def _average(x: Any, name: str) -> Any:
-    return AveragePooling2D(3, strides=1, padding="same", name=name)(x)
+    return layers.AveragePooling2D(3, strides=1, padding="same", name=name)(x)
 
 
 def _normal_cell(x: Any, p: Any, filters: int, cell: str) -> tuple[Any, Any]:
@@ -140,18 +129,18 @@ def _normal_cell(x: Any, p: Any, filters: int, cell: str) -> tuple[Any, Any]:
         p = _adjusted(p, x, filters, cell)
         h = _normalized(_squeezed(_relu(x), filters, f"normal_conv_1_{cell}"), f"normal_bn_1_{cell}")
         with name_scope("block_1"):
-            one = add([part("left1", h, 5), part("right1", p, 3)], name=f"normal_add_1_{cell}")
+            one = layers.add([part("left1", h, 5), part("right1", p, 3)], name=f"normal_add_1_{cell}")
         with name_scope("block_2"):
-            two = add([part("left2", p, 5), part("right2", p, 3)], name=f"normal_add_2_{cell}")
+            two = layers.add([part("left2", p, 5), part("right2", p, 3)], name=f"normal_add_2_{cell}")
         with name_scope("block_3"):
-            three = add([_average(h, f"normal_left3_{cell}"), p], name=f"normal_add_3_{cell}")
+            three = layers.add([_average(h, f"normal_left3_{cell}"), p], name=f"normal_add_3_{cell}")
         with name_scope("block_4"):
             means = [_average(p, f"normal_{side}4_{cell}") for side in ("left", "right")]
-            four = add(means, name=f"normal_add_4_{cell}")
+            four = layers.add(means, name=f"normal_add_4_{cell}")
         with name_scope("block_5"):
-            five = add([part("left5", h, 3), h], name=f"normal_add_5_{cell}")
+            five = layers.add([part("left5", h, 3), h], name=f"normal_add_5_{cell}")
         parts = [p, one, two, three, four, five]
-        return Concatenate(axis=channel_axis(), name=f"normal_concat_{cell}")(parts), x
+        return layers.Concatenate(axis=channel_axis(), name=f"normal_concat_{cell}")(parts), x
 
 
 def _reduction_cell(x: Any, p: Any, filters: int, cell: str) -> tuple[Any, Any]:
@@ -163,29 +152,29 @@ def _reduction_cell(x: Any, p: Any, filters: int, cell: str) -> tuple[Any, Any]:
     with name_scope(f"reduction_A_block_{cell}"):
         p = _adjusted(p, x, filters, cell)
         h = _normalized(_squeezed(_relu(x), filters, f"reduction_conv_1_{cell}"), f"reduction_bn_1_{cell}")
-        padded = ZeroPadding2D(padding_of_halves(h, 3), name=f"reduction_pad_1_{cell}")(h)
+        padded = layers.ZeroPadding2D(padding_of_halves(h, 3), name=f"reduction_pad_1_{cell}")(h)
         with name_scope("block_1"):
-            one = add([part("left1", h, 5), part("right1", p, 7)], name=f"reduction_add_1_{cell}")
+            one = layers.add([part("left1", h, 5), part("right1", p, 7)], name=f"reduction_add_1_{cell}")
         with name_scope("block_2"):
-            largest = MaxPooling2D(3, strides=2, name=f"reduction_left2_{cell}")(padded)
-            two = add([largest, part("right2", p, 7)], name=f"reduction_add_2_{cell}")
+            largest = layers.MaxPooling2D(3, strides=2, name=f"reduction_left2_{cell}")(padded)
+            two = layers.add([largest, part("right2", p, 7)], name=f"reduction_add_2_{cell}")
         with name_scope("block_3"):
-            mean = AveragePooling2D(3, strides=2, name=f"reduction_left3_{cell}")(padded)
-            three = add([mean, part("right3", p, 5)], name=f"reduction_add3_{cell}")
+            mean = layers.AveragePooling2D(3, strides=2, name=f"reduction_left3_{cell}")(padded)
+            three = layers.add([mean, part("right3", p, 5)], name=f"reduction_add3_{cell}")
         with name_scope("block_4"):
-            four = add([two, _average(one, f"reduction_left4_{cell}")])
+            four = layers.add([two, _average(one, f"reduction_left4_{cell}")])
         with name_scope("block_5"):
             small = part("left4", one, 3, stride=1)
-            largest = MaxPooling2D(3, strides=2, name=f"reduction_right5_{cell}")(padded)
-            five = add([small, largest], name=f"reduction_add4_{cell}")
-        return Concatenate(axis=channel_axis(), name=f"reduction_concat_{cell}")([two, three, four, five]), x
+            largest = layers.MaxPooling2D(3, strides=2, name=f"reduction_right5_{cell}")(padded)
+            five = layers.add([small, largest], name=f"reduction_add4_{cell}")
+        return layers.Concatenate(axis=channel_axis(), name=f"reduction_concat_{cell}")([two, three, four, five]), x
 
 
 def _nasnet(size: _Size, choices: Choices) -> Model:
     filters = size.last // 24
 
     def features(x: Any) -> Any:
-        x = Conv2D(size.stem, 3, strides=2, use_bias=False, name="stem_conv1", kernel_initializer="he_normal")(x)
+        x = layers.Conv2D(size.stem, 3, strides=2, use_bias=False, name="stem_conv1", kernel_initializer="he_normal")(x)
         x, p = _reduction_cell(_normalized(x, "stem_bn1"), None, filters // 4, "stem_1")
         x, p = _reduction_cell(x, p, filters // 2, "stem_2")
         for stage in range(3):
@@ -198,11 +187,12 @@ def _nasnet(size: _Size, choices: Choices) -> Model:
         return _relu(x)
 
     def top(x: Any, classes: int) -> Any:
-        return Dense(classes, activation="softmax", name="predictions")(GlobalAveragePooling2D()(x))
+        return layers.Dense(classes, activation="softmax", name="predictions")(layers.GlobalAveragePooling2D()(x))
 
     return application("NASNet", choices, features, size.files, top, size=size.images)
 
 
+@takes_layers
 def NASNetMobile(
     input_shape: Any = None,
     include_top: bool = True,
@@ -215,6 +205,7 @@ def NASNetMobile(
     return _nasnet(_MOBILE, Choices(include_top, weights, input_tensor, input_shape, pooling, classes))
 
 
+@takes_layers
 def NASNetLarge(
     input_shape: Any = None,
     include_top: bool = True,

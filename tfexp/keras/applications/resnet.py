@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.keras.applications.building import application, batch_normalized, plain, weight_files
+from tfexp.keras.applications.building import application, batch_normalized, classified, layers, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import Activation, Add, Conv2D, MaxPooling2D, ZeroPadding2D
 
 # How many blocks there are in each of the four stages.
 _BLOCKS = {"50": (3, 4, 6, 3), "101": (3, 4, 23, 3), "152": (3, 8, 36, 3)}
@@ -28,42 +28,42 @@ preprocess_input_v2 = preprocessing("tf")
 
 def _normalized(x: Any, name: str, relu: str | None = None) -> Any:
     x = batch_normalized(x, f"{name}_bn", epsilon=_EPSILON)
-    return x if relu is None else Activation("relu", name=relu)(x)
+    return x if relu is None else layers.Activation("relu", name=relu)(x)
 
 
 def _block(x: Any, filters: int, stride: int, widens: bool, name: str) -> Any:
     """Three convolutions beside what comes in; where their outputs are wider, that is convolved, too."""
     shortcut = x
     if widens:
-        shortcut = _normalized(Conv2D(4 * filters, 1, strides=stride, name=f"{name}_0_conv")(x), f"{name}_0")
-    x = _normalized(Conv2D(filters, 1, strides=stride, name=f"{name}_1_conv")(x), f"{name}_1", f"{name}_1_relu")
-    x = _normalized(Conv2D(filters, 3, padding="same", name=f"{name}_2_conv")(x), f"{name}_2", f"{name}_2_relu")
-    x = _normalized(Conv2D(4 * filters, 1, name=f"{name}_3_conv")(x), f"{name}_3")
-    return Activation("relu", name=f"{name}_out")(Add(name=f"{name}_add")([shortcut, x]))
+        shortcut = _normalized(layers.Conv2D(4 * filters, 1, strides=stride, name=f"{name}_0_conv")(x), f"{name}_0")
+    x = _normalized(layers.Conv2D(filters, 1, strides=stride, name=f"{name}_1_conv")(x), f"{name}_1", f"{name}_1_relu")
+    x = _normalized(layers.Conv2D(filters, 3, padding="same", name=f"{name}_2_conv")(x), f"{name}_2", f"{name}_2_relu")
+    x = _normalized(layers.Conv2D(4 * filters, 1, name=f"{name}_3_conv")(x), f"{name}_3")
+    return layers.Activation("relu", name=f"{name}_out")(layers.Add(name=f"{name}_add")([shortcut, x]))
 
 
 def _block_v2(x: Any, filters: int, stride: int, widens: bool, name: str) -> Any:
     """Activations come first; what comes in is added as it is but for its size."""
     active = _normalized(x, f"{name}_preact", f"{name}_preact_relu")
     if widens:
-        shortcut = Conv2D(4 * filters, 1, strides=stride, name=f"{name}_0_conv")(active)
+        shortcut = layers.Conv2D(4 * filters, 1, strides=stride, name=f"{name}_0_conv")(active)
     else:
-        shortcut = MaxPooling2D(1, strides=stride)(x) if stride > 1 else x
-    x = Conv2D(filters, 1, use_bias=False, name=f"{name}_1_conv")(active)
-    x = ZeroPadding2D(1, name=f"{name}_2_pad")(_normalized(x, f"{name}_1", f"{name}_1_relu"))
-    x = Conv2D(filters, 3, strides=stride, use_bias=False, name=f"{name}_2_conv")(x)
-    x = Conv2D(4 * filters, 1, name=f"{name}_3_conv")(_normalized(x, f"{name}_2", f"{name}_2_relu"))
-    return Add(name=f"{name}_out")([shortcut, x])
+        shortcut = layers.MaxPooling2D(1, strides=stride)(x) if stride > 1 else x
+    x = layers.Conv2D(filters, 1, use_bias=False, name=f"{name}_1_conv")(active)
+    x = layers.ZeroPadding2D(1, name=f"{name}_2_pad")(_normalized(x, f"{name}_1", f"{name}_1_relu"))
+    x = layers.Conv2D(filters, 3, strides=stride, use_bias=False, name=f"{name}_2_conv")(x)
+    x = layers.Conv2D(4 * filters, 1, name=f"{name}_3_conv")(_normalized(x, f"{name}_2", f"{name}_2_relu"))
+    return layers.Add(name=f"{name}_out")([shortcut, x])
 
 
 def _features(blocks: tuple[int, ...], block: Callable[..., Any], shrinks_last: bool) -> Callable[[Any], Any]:
     """shrinks_last: it is a stage's last block that halves the size, not the first one; activations come first, too."""
 
     def features(x: Any) -> Any:
-        x = ZeroPadding2D(3, name="conv1_pad")(x)
-        x = Conv2D(64, 7, strides=2, name="conv1_conv")(x)
+        x = layers.ZeroPadding2D(3, name="conv1_pad")(x)
+        x = layers.Conv2D(64, 7, strides=2, name="conv1_conv")(x)
         x = x if shrinks_last else _normalized(x, "conv1", "conv1_relu")
-        x = MaxPooling2D(3, strides=2, name="pool1_pool")(ZeroPadding2D(1, name="pool1_pad")(x))
+        x = layers.MaxPooling2D(3, strides=2, name="pool1_pool")(layers.ZeroPadding2D(1, name="pool1_pad")(x))
         last = len(blocks) - 1
         for stage, count in enumerate(blocks):
             at = count - 1 if shrinks_last else 0
@@ -81,11 +81,12 @@ def _resnet(depth: str, version: str, doc: str) -> Callable[..., Model]:
     features = _features(_BLOCKS[depth], _block_v2 if version else _block, bool(version))
     folder_files = weight_files("resnet", name, *_MD5S[name])
 
+    top = functools.partial(classified, name="probs")
     names: dict[str, str | None] = {"avg": "avg_pool", "max": "max_pool"}
     return plain(
         f"ResNet{depth}{version}",
         doc,
-        lambda choices: application(name, choices, features, folder_files, pooling_names=names),
+        lambda choices: application(name, choices, features, folder_files, top, pooling_names=names),
     )
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import Choices, application, plain, weight_files
+from tfexp.keras.applications.building import Choices, application, layers, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
 from tfexp.keras.engine.model import Model
-from tfexp.keras.layers import Conv2D, Dense, Flatten, MaxPooling2D
 
 # How many convolutions there are before each pooling.
 _CONVOLUTIONS = {"vgg16": (2, 2, 3, 3, 3), "vgg19": (2, 2, 4, 4, 4)}
@@ -21,18 +20,18 @@ preprocess_input = preprocessing("caffe")
 
 
 def _top(x: Any, classes: int) -> Any:
-    x = Flatten(name="flatten")(x)
+    x = layers.Flatten(name="flatten")(x)
     for index in (1, 2):
-        x = Dense(4096, activation="relu", name=f"fc{index}")(x)
-    return Dense(classes, activation="softmax", name="predictions")(x)
+        x = layers.Dense(4096, activation="relu", name=f"fc{index}")(x)
+    return layers.Dense(classes, activation="softmax", name="predictions")(x)
 
 
 def _vgg(name: str, choices: Choices) -> Model:
     def features(x: Any) -> Any:
         for block, (filters, count) in enumerate(zip(_FILTERS, _CONVOLUTIONS[name], strict=True), start=1):
             for index in range(1, count + 1):
-                x = Conv2D(filters, 3, activation="relu", padding="same", name=f"block{block}_conv{index}")(x)
-            x = MaxPooling2D(2, strides=2, name=f"block{block}_pool")(x)
+                x = layers.Conv2D(filters, 3, activation="relu", padding="same", name=f"block{block}_conv{index}")(x)
+            x = layers.MaxPooling2D(2, strides=2, name=f"block{block}_pool")(x)
         return x
 
     return application(name, choices, features, _FILES[name], _top)

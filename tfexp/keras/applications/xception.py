@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.applications.building import application, batch_normalized, plain, weight_files
+from tfexp.keras.applications.building import application, batch_normalized, layers, plain, weight_files
 from tfexp.keras.applications.imagenet_utils import preprocessing
-from tfexp.keras.layers import Activation, Add, Conv2D, MaxPooling2D, SeparableConv2D
 
 _FILES = weight_files("xception", "xception", "0a58e3b7378bc2990ea3b43d5981f1f6", "b0042744bf5b25fce3cb969f33bebb97")
 # The blocks that halve the size: of their separable convolutions the filters.
@@ -17,29 +16,29 @@ preprocess_input = preprocessing("tf")
 
 def _separable(x: Any, filters: int, name: str, active_first: bool = True) -> Any:
     if active_first:
-        x = Activation("relu", name=f"{name}_act")(x)
-    x = SeparableConv2D(filters, 3, padding="same", use_bias=False, name=name)(x)
+        x = layers.Activation("relu", name=f"{name}_act")(x)
+    x = layers.SeparableConv2D(filters, 3, padding="same", use_bias=False, name=name)(x)
     return batch_normalized(x, f"{name}_bn")
 
 
 def _features(x: Any) -> Any:
     for index, (filters, stride) in enumerate(((32, 2), (64, 1)), start=1):
-        x = Conv2D(filters, 3, strides=stride, use_bias=False, name=f"block1_conv{index}")(x)
-        x = Activation("relu", name=f"block1_conv{index}_act")(batch_normalized(x, f"block1_conv{index}_bn"))
+        x = layers.Conv2D(filters, 3, strides=stride, use_bias=False, name=f"block1_conv{index}")(x)
+        x = layers.Activation("relu", name=f"block1_conv{index}_act")(batch_normalized(x, f"block1_conv{index}_bn"))
     for block in range(2, 14):
         shortcut, counts = x, _SHRINKING.get(block, (728, 728, 728))
         if block in _SHRINKING:
-            shortcut = Conv2D(counts[-1], 1, strides=2, padding="same", use_bias=False)(x)
+            shortcut = layers.Conv2D(counts[-1], 1, strides=2, padding="same", use_bias=False)(x)
             shortcut = batch_normalized(shortcut)
         for index, count in enumerate(counts, start=1):
             # What comes into the second block has just been activated.
             x = _separable(x, count, f"block{block}_sepconv{index}", active_first=(block, index) != (2, 1))
         if block in _SHRINKING:
-            x = MaxPooling2D(3, strides=2, padding="same", name=f"block{block}_pool")(x)
-        x = Add()([x, shortcut])
+            x = layers.MaxPooling2D(3, strides=2, padding="same", name=f"block{block}_pool")(x)
+        x = layers.Add()([x, shortcut])
     for index, count in enumerate((1536, 2048), start=1):
         x = _separable(x, count, f"block14_sepconv{index}", active_first=False)
-        x = Activation("relu", name=f"block14_sepconv{index}_act")(x)
+        x = layers.Activation("relu", name=f"block14_sepconv{index}_act")(x)
     return x
 
 

@@ -29,7 +29,7 @@ from tfexp.keras.engine.dependencies import is_symbolic
 from tfexp.keras.engine.input_spec import InputSpec, check_inputs
 from tfexp.keras.engine.layer_views import LayerViews
 from tfexp.keras.engine.node import Node, history_of, masks_of, may_have_history
-from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples
+from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, shapes_of
 from tfexp.keras.mixed_precision.autocast import reading_as
 from tfexp.keras.mixed_precision.policy import follows_floatx, policy_of
 from tfexp.ops.array import shape
@@ -320,11 +320,8 @@ class Layer(LayerViews):
         if self._policy.compute_dtype is None and leaves:
             self._policy = self._policy.with_input_dtype(leaves[0].dtype)
             self._dtype = self._dtype or self._policy.variable_dtype
-        shapes = None
-        if all(hasattr(leaf, "get_shape") for leaf in nest.flatten(inputs)):
-            shapes = nest.map_structure(lambda leaf: leaf.get_shape(), inputs)
         with init_scope() if get_default_graph().outermost.is_eager else contextlib.nullcontext():
-            self.build(shapes)
+            self.build(shapes_of(inputs))
         self.built = True
         variables_made()
         if self._initial_weights is not None:

@@ -24,7 +24,7 @@ from tfexp.keras.engine.network_config import config_of_network, network_from_co
 from tfexp.keras.engine.node import KerasHistory, Node, alone, history_of, masks_of
 from tfexp.keras.engine.operation_layer import give_history
 from tfexp.keras.engine.served import model_functions
-from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes
+from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes, shapes_of
 from tfexp.keras.engine.summary import print_summary
 from tfexp.keras.mixed_precision.policy import follows_floatx
 from tfexp.ops.array_identity import placeholder
@@ -294,7 +294,7 @@ class Network(Layer):
         if self.built or not hasattr(type(self).build, "by_drawing"):
             super()._maybe_build(inputs)
             return
-        self._built_shape = nest.map_structure(lambda leaf: tuple(leaf.get_shape().as_list()), inputs)
+        self._built_shape = nest.map_structure(as_tuples, shapes_of(inputs))
         self.built = True  # its layers build themselves as it calls them
 
     def restore_after_call(self, status: Any) -> None:

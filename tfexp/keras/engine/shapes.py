@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import nest
 from tfexp.core.shape import Dimension, TensorShape, as_shape
 
 
@@ -32,6 +33,13 @@ def map_shapes(function: Callable[[Any], Any], shapes: Any) -> Any:
 def as_tuples(shapes: Any) -> Any:
     """Shapes as tuples of numbers and None; one of unknown rank is None."""
     return map_shapes(lambda shape: None if (full := as_shape(shape)).rank is None else tuple(full.as_list()), shapes)
+
+
+def shapes_of(inputs: Any) -> Any:
+    """The structure with the TensorShape of each tensor; None where anything in it, say a name beside a tensor, has none."""
+    if all(hasattr(leaf, "get_shape") for leaf in nest.flatten(inputs)):
+        return nest.map_structure(lambda leaf: leaf.get_shape(), inputs)
+    return None
 
 
 def as_tensor_shapes(shapes: Any) -> Any:
