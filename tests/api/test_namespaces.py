@@ -124,14 +124,21 @@ def test_messages_at_the_top_level(name):
     assert type(message).FromString(message.SerializeToString()) == message
 
 
-def test_flags_of_absl_logging_may_be_ones_own(tmp_path):
+def test_the_first_flag_that_is_asked_for_has_the_command_line_parsed_and_absl_loggings_flags_may_be_ones_own(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(
+        "import copy\n"
+        "import absl.flags\n"
         "import tfexp as tf\n"
+        "FLAGS = tf.app.flags.FLAGS\n"
         "tf.app.flags.DEFINE_string('log_dir', 'here', 'Where to.')\n"
-        "tf.app.run(main=lambda _: print(tf.app.flags.FLAGS.log_dir))\n"
+        "tf.app.flags.DEFINE_integer('steps', 3, 'How many.')\n"
+        "print(FLAGS.is_parsed(), 'steps' in FLAGS, FLAGS.log_dir, FLAGS.steps, FLAGS.is_parsed(), hasattr(FLAGS, 'pace'))\n"
+        "FLAGS.steps = 7\n"
+        "print(absl.flags.FLAGS.steps, copy.deepcopy(FLAGS).steps)\n"
+        "tf.app.run(main=lambda _: print(FLAGS.log_dir))\n"
     )
-    assert python(program, "--log_dir=there") == ("there\n", 0)
+    assert python(program, "--log_dir=there", "rest") == ("False True there 3 True False\n7 7\nthere\n", 0)
 
 
 def test_resources_lie_beside_the_file_that_asks(tmp_path, monkeypatch):

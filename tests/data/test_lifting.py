@@ -39,6 +39,7 @@ LIFTED = {
     "a loop whose start is the same for all": lambda v: tf.while_loop(
         lambda i, x: i < 3, lambda i, x: (i + 1, x * v), [0, tf.ones([3, 5])]
     )[1],
+    "a loop that is the same for all": lambda v: v + tf.while_loop(lambda x: x < 20.0, lambda x: x + 3.0, [0.0]),
     "a loop that forgets": lambda v: tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.ones([3, 5])), [0, v])[1],
     "as many rounds as an element takes": lambda v: tuple(
         tf.while_loop(lambda i, x: tf.reduce_sum(x) < 20.0, lambda i, x: (i + 1, x + tf.abs(v)), [0, v])

@@ -233,11 +233,11 @@ class _Lifting(Nodes):
         while many != grown:
             many = grown
             condition, body, grown = self._rounds(loop, many)
-        like = next(value.tensor for value in starts if value.many)
+        like = [value.tensor for value in starts if value.many]  # there is one if any variable has the new axis
         tensors, shapes = [], []
         for start, tensor, is_many in zip(starts, loop.asked, many, strict=True):
             dims = _dims(tensor) if is_many else None
-            tensors.append(start.tensor if start.many or dims is None else self.repeated(start.tensor, dims, like))
+            tensors.append(start.tensor if start.many or dims is None else self.repeated(start.tensor, dims, like[0]))
             shapes.append(tensor.shape if dims is None else TensorShape([None, *dims]))
         node = while_node(self.graph, condition, body, tensors, shapes, 10)
         for tensor, position in loop.exits.items():
