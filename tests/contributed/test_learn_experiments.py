@@ -181,6 +181,10 @@ def test_an_experiment_with_an_estimator_of_the_core(tmp_path):
     )
     found, exported = experiment.train_and_evaluate()
     assert found["mean"] == 1.5 and exported == [] and len(seen) > 1
+    watch = monitors.ValidationMonitor(input_fn=inputs, batch_size=2, metrics=ERROR)
+    watch.set_estimator(made)
+    with pytest.raises(ValueError, match=r"does not support following arguments.* Given: batch_size, metrics"):
+        watch.every_n_step_end(1, {})
     assert experiment.continuous_train_and_eval()[0]["global_step"] == 3
     for evaluate in (experiment.continuous_eval, experiment.continuous_eval_on_train_data):
         found, _ = evaluate(0, 0)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tfexp import estimator as core
 from tfexp.contributed.learn.estimators import Trainable
-from tfexp.contributed.learn.monitors import ValidationMonitor
+from tfexp.contributed.learn.monitors import ValidationMonitor, replace_monitors_with_hooks
 from tfexp.core.log import get_logger
 from tfexp.distributed.server import Server
 from tfexp.estimator.arguments import argument_names
@@ -146,7 +146,7 @@ class Experiment:
         return self._trained(self._train_steps)
 
     def _trained(self, max_steps: int | None, *more: Any) -> Any:
-        hooks = [*self._train_monitors, *more]
+        hooks = replace_monitors_with_hooks([*self._train_monitors, *more], self._estimator)
         if self._is_core:
             return self._estimator.train(
                 self._train_input_fn, hooks=hooks, max_steps=max_steps, saving_listeners=self._saving_listeners
@@ -243,9 +243,7 @@ class Experiment:
         watch = []
         if self._min_eval_frequency:
             watch.append(
-                _Evaluated(self, self._min_eval_frequency, self._check_interval_secs)
-                if self._is_core
-                else ValidationMonitor(
+                ValidationMonitor(
                     input_fn=self._eval_input_fn,
                     eval_steps=self._eval_steps,
                     metrics=self._eval_metrics,
@@ -305,25 +303,6 @@ class Experiment:
             strategy.export(self._estimator, os.path.join(base, strategy.name), checkpoint_path=path, eval_result=found)
             for strategy in self._export_strategies
         ]
-
-
-class _Evaluated(SessionRunHook):
-    """Evaluates an experiment's estimator of `tf.estimator` every so many steps, where there is a new checkpoint."""
-
-    def __init__(self, experiment: Experiment, every: int, interval: float):
-        self._experiment, self._every, self._interval = experiment, every, interval
-        self._steps, self._looked_at, self._path = 0, -float("inf"), None
-
-    def after_run(self, run_context: Any, run_values: Any) -> None:
-        self._steps += 1
-        now = time.monotonic()
-        if self._steps % self._every or now - self._looked_at < self._interval:
-            return
-        self._looked_at = now
-        path: Any = latest_checkpoint(self._experiment.estimator.model_dir)
-        if path is not None and path != self._path:
-            self._path = path
-            self._experiment._evaluated(self._experiment._eval_input_fn, None)
 
 
 def _goes_on(predicate: Callable[..., bool] | None, found: Any, path: str | None) -> bool:

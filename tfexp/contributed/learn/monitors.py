@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp import estimator as core
 from tfexp.core.log import get_logger
 from tfexp.estimator.arguments import argument_names
 from tfexp.formats.checkpoint_state import latest_checkpoint
@@ -22,6 +23,7 @@ from tfexp.train.global_step import required_step_read
 from tfexp.train.session_hooks import SessionRunArgs, SessionRunHook
 
 _log = get_logger()
+_OF_TRAINABLES = ("x", "y", "batch_size", "metrics")  # what only the estimators of `tf.contrib.learn` are evaluated with
 
 
 class NanLossDuringTrainingError(RuntimeError):
@@ -256,7 +258,8 @@ class ValidationMonitor(EveryN):
 
     x, y, input_fn, batch_size, eval_steps, metrics, hooks, name: of the evaluation. check_interval_secs: how often it looks
     for a checkpoint at most. early_stopping_rounds: stop that many steps after the best value of early_stopping_metric, the
-    smallest or largest. ValueError without input, and for a metric that the evaluation has not.
+    smallest or largest. ValueError without input, for a metric that the evaluation has not, and when what is trained is an
+    estimator of `tf.estimator` for x, y, batch_size and metrics.
     """
 
     def __init__(
@@ -331,9 +334,22 @@ class ValidationMonitor(EveryN):
             _log.debug("There is no new checkpoint of step %d to evaluate.", step)
             return False
         self._latest_path = path
-        found = self._estimator.evaluate(**self._evaluation)
+        found = self._evaluated()
         _log.info("Validation (step %d): %s", step, ", ".join(f"{name} = {value}" for name, value in found.items()))
         return self._rounds is not None and self._stops(step, found)
+
+    def _evaluated(self) -> dict[str, Any]:
+        given = self._evaluation
+        if isinstance(self._estimator, core.Estimator):
+            strange = [name for name in _OF_TRAINABLES if given[name] is not None]
+            if strange:
+                raise ValueError(
+                    "tf.estimator.Estimator does not support following arguments: x, y, batch_size, metrics. Should set as "
+                    f"`None` in ValidationMonitor. Given: {', '.join(strange)}"
+                )
+            given = {name: value for name, value in given.items() if name not in _OF_TRAINABLES}
+        found: dict[str, Any] = self._estimator.evaluate(**given)
+        return found
 
     def _stops(self, step: int, found: dict[str, Any]) -> bool:
         if self._metric not in found:
