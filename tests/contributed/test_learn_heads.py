@@ -51,6 +51,9 @@ def test_weighted_losses_are_minimized_by_examples_and_shown_by_weights():
     assert metrics(ops) == {"loss/h": pytest.approx((1 + 3 * 4) / 4)}
     [summary] = tf.get_collection(tf.GraphKeys.SUMMARIES)
     assert summary.op.name == "loss/h"
+    alone = given(learn.regression_head(weight_column_name="w"), "eval", tf.constant([1.0, 1.0, 1.0]))
+    losses = [alone.loss, alone.estimator_spec().loss, alone.served(None).loss]
+    assert values(losses) == pytest.approx([(1 + 3 * 4) / 3, (1 + 3 * 4) / 3, (1 + 3 * 4) / 4])
     assert values(ops.predictions)["scores"].tolist() == LOGITS[:, 0].tolist()
 
 
@@ -256,6 +259,7 @@ def test_a_specification_for_the_core():
     assert isinstance(ops.estimator_spec().export_outputs["serving_default"], tf.estimator.export.RegressionOutput)
     measured = given(learn.multi_class_head(3), "eval", tf.constant([2, 1, 0]), CLASS_LOGITS).estimator_spec()
     assert list(measured.eval_metric_ops) == ["accuracy"]
+    assert len(ops) == 9 and (ops.mode, ops.loss) == (ops[-1], ops[1]) == ("infer", None)
     both = given(several(), "infer", None, np.hstack([CLASS_LOGITS, LOGITS]))
     assert sorted(both.estimator_spec("B").export_outputs) == ["A", "B", "serving_default"]
     with pytest.raises(KeyError):

@@ -34,14 +34,12 @@ class _Fields(NamedTuple):
     training_hooks: Any
     scaffold: Any
     mode: str
-    shown_loss: Any
 
 
 class ModelFnOps(_Fields):
     """What a model function may give.
 
     output_alternatives: what is exported, {name: (type of problem, {name: tensor})}; unless given, the predictions are.
-    shown_loss: the loss of an evaluation, where that is another than the one that is minimized.
     ValueError for an unknown mode, and where a loss, a training op or predictions are missing that the mode needs.
     """
 
@@ -58,7 +56,6 @@ class ModelFnOps(_Fields):
         training_chief_hooks: Iterable[Any] | None = None,
         training_hooks: Iterable[Any] | None = None,
         scaffold: Any = None,
-        shown_loss: Any = None,
     ) -> ModelFnOps:
         if mode not in (ModeKeys.TRAIN, ModeKeys.EVAL, ModeKeys.INFER):
             raise ValueError(f"Invalid mode {mode}.")
@@ -85,7 +82,6 @@ class ModelFnOps(_Fields):
             list(checked.training_hooks),
             scaffold,
             mode,
-            shown_loss,
         )
 
     def estimator_spec(self, default_serving_output_alternative_key: Any = None) -> estimator.EstimatorSpec:
@@ -122,11 +118,10 @@ class ModelFnOps(_Fields):
         return self._spec(answers)
 
     def _spec(self, export_outputs: Mapping[Any, ExportOutput]) -> estimator.EstimatorSpec:
-        is_shown = self.mode == ModeKeys.EVAL and self.shown_loss is not None
         return estimator.EstimatorSpec(
             self.mode,
             self.predictions,
-            self.shown_loss if is_shown else self.loss,
+            self.loss,
             self.train_op,
             {name: pair for name, pair in self.eval_metric_ops.items() if name != "loss"},
             export_outputs or None,
@@ -134,6 +129,16 @@ class ModelFnOps(_Fields):
             self.training_hooks,
             self.scaffold,
         )
+
+
+class OpsOfHead(ModelFnOps):
+    """Those of which an evaluation by `tf.contrib.learn` shows another loss than the one that is minimized."""
+
+    shown_loss: Any = None
+
+    def served(self, default: Any) -> estimator.EstimatorSpec:
+        spec = super().served(default)
+        return spec if self.mode != ModeKeys.EVAL or self.shown_loss is None else spec._replace(loss=self.shown_loss)
 
 
 def _scores(outputs: Mapping[str, Any]) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from tfexp.contributed.layers import linear
 from tfexp.contributed.learn.heads.losses import LossFunction
 from tfexp.contributed.learn.heads.metrics import Metric, MetricKey
-from tfexp.contributed.learn.model_fn_ops import ModeKeys, ModelFnOps
+from tfexp.contributed.learn.model_fn_ops import ModeKeys, ModelFnOps, OpsOfHead
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group, no_op
@@ -173,8 +173,10 @@ class SingleHead(Head):
             with name_scope("metrics"):
                 own = {MetricKey.LOSS: mean(shown), **self._metrics(predictions, labels, ids, weights)}
             metrics = {with_name(key, self.head_name): pair for key, pair in own.items()}
-            evaluated = None if self.head_name else shown  # that of several heads is what they minimize together
-            return ModelFnOps(mode, predictions, loss, train_op, metrics, alternatives, shown_loss=evaluated)
+            ops = OpsOfHead(mode, predictions, loss, train_op, metrics, alternatives)
+            if not self.head_name:  # several heads show what they minimize together
+                ops.shown_loss = shown
+            return ops
 
     def _labels(self, labels: Any) -> Any:
         own = labels[self.label_name] if isinstance(labels, Mapping) else labels
