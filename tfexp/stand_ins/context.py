@@ -23,11 +23,14 @@ from tfexp.runtime.eager import eager_mode as eager_mode
 from tfexp.runtime.eager import list_devices as list_devices
 from tfexp.runtime.eager import num_gpus as num_gpus
 from tfexp.runtime.eager_dispatch import forget_calls
+from tfexp.runtime.eager_executors import Executor, current_executor
+from tfexp.runtime.eager_executors import async_clear_error as async_clear_error
+from tfexp.runtime.eager_executors import async_wait as async_wait
+from tfexp.runtime.eager_executors import execution_mode as execution_mode
+from tfexp.runtime.eager_executors import executor_scope as executor_scope
+from tfexp.runtime.eager_executors import set_execution_mode as set_execution_mode
 from tfexp.runtime.process_config import get_log_device_placement as get_log_device_placement
 from tfexp.runtime.process_config import set_log_device_placement as set_log_device_placement
-from tfexp.stand_ins.executors import Executor, current_executor
-from tfexp.stand_ins.executors import executor_scope as executor_scope
-from tfexp.stand_ins.executors import set_execution_mode as set_execution_mode
 
 GRAPH_MODE, EAGER_MODE = range(2)
 
@@ -41,26 +44,9 @@ def graph_mode() -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def execution_mode(mode: Any) -> Iterator[None]:
-    """A block in one of the modes SYNC and ASYNC: ops that run at once are done when they return in both."""
-    with executor_scope(current_executor()):
-        set_execution_mode(mode)
-        yield
-
-
 def is_async() -> bool:
     """Whether ops of this thread may return before they are done."""
     return current_executor().is_async()
-
-
-def async_wait() -> None:
-    """All ops are done: none returns earlier here."""
-    current_executor().wait()
-
-
-def async_clear_error() -> None:
-    current_executor().clear_error()
 
 
 class _Context:

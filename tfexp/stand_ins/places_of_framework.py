@@ -44,7 +44,7 @@ FRAMEWORK = {
     "eager.function": "tf tf.contrib.eager tfexp.functions.concrete "
     "tfexp.stand_ins.eager_functions:defun_with_attributes=defun_with_attributes "
     + renamed("tfexp.functions.function", Function="PolymorphicFunction"),
-    "eager.executor": "tfexp.stand_ins.executors",
+    "eager.executor": "tfexp.runtime.eager_executors",
     "eager.graph_only_ops": "tfexp.stand_ins.eager_arguments",
     "eager.lift_to_graph": "tfexp.stand_ins.graph_copies",
     "eager.monitoring": "tfexp.stand_ins.monitoring",

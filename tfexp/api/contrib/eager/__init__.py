@@ -2,10 +2,6 @@
 
 from tfexp.api.app import run as run
 from tfexp.api.contrib.eager import metrics as metrics
-from tfexp.contributed.eager_execution_modes import async_clear_error as async_clear_error
-from tfexp.contributed.eager_execution_modes import async_wait as async_wait
-from tfexp.contributed.eager_execution_modes import execution_mode as execution_mode
-from tfexp.contributed.eager_execution_modes import set_execution_mode as set_execution_mode
 from tfexp.contributed.eager_network import Network as Network
 from tfexp.contributed.eager_network import Sequential as Sequential
 from tfexp.contributed.eager_network_checkpoints import restore_network_checkpoint as restore_network_checkpoint
@@ -38,6 +34,10 @@ from tfexp.runtime.eager import SYNC as SYNC
 from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
 from tfexp.runtime.eager import list_devices as list_devices
 from tfexp.runtime.eager import num_gpus as num_gpus
+from tfexp.runtime.eager_executors import async_clear_error as async_clear_error
+from tfexp.runtime.eager_executors import async_wait as async_wait
+from tfexp.runtime.eager_executors import execution_mode as execution_mode
+from tfexp.runtime.eager_executors import set_execution_mode as set_execution_mode
 from tfexp.runtime.execution_callbacks import ExecutionCallback as ExecutionCallback
 from tfexp.runtime.execution_callbacks import add_execution_callback as add_execution_callback
 from tfexp.runtime.execution_callbacks import clear_execution_callbacks as clear_execution_callbacks
