@@ -260,7 +260,10 @@ class Training:
         """
         compiled = self._known_compiled()
         if is_dataset(x):
-            batch = first_of(Data(compiled).to_train_on(x, y, sample_weight, class_weight, None, 1, False, 0.0)[0])
+            batches, _ = Data(compiled).to_train_on(
+                x, y, sample_weight, class_weight, batch_size=None, steps=1, shuffle=False, split=0.0
+            )
+            batch = first_of(batches)
         else:
             batch = Batch(*compiled.arranged(x, y, sample_weight, class_weight), 1)
         results = compiled.train(batch)
@@ -269,10 +272,10 @@ class Training:
         return alone(results)
 
     def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True) -> Any:
-        """The loss of one batch, or a list in the order of `metrics_names`."""
+        """The loss of one batch, or a list in the order of `metrics_names`. x: as `train_on_batch`."""
         compiled = self._known_compiled()
         if is_dataset(x):
-            batch = first_of(Data(compiled).to_test_on(x, y, sample_weight, None, 1))
+            batch = first_of(Data(compiled).to_test_on(x, y, sample_weight, batch_size=None, steps=1))
         else:
             batch = Batch(*compiled.arranged(x, y, sample_weight, None), 1)
         results = compiled.test(batch)
@@ -281,9 +284,12 @@ class Training:
         return alone(results)
 
     def predict_on_batch(self, x: Any) -> Any:
-        """The outputs for one batch: arrays, or tensors in eager execution."""
+        """The outputs for one batch: arrays, or tensors in eager execution. x: as `train_on_batch`."""
         feeding = self._feeding()
-        batch = first_of(Data(feeding).to_ask(x, None, 1)) if is_dataset(x) else Batch(feeding.arranged_inputs(x), (), 1)
+        if is_dataset(x):
+            batch = first_of(Data(feeding).to_ask(x, batch_size=None, steps=1))
+        else:
+            batch = Batch(feeding.arranged_inputs(x), (), 1)
         values = feeding.predict(batch)
         return alone([convert_to_tensor(value) for value in values] if executing_eagerly() else values)
 
