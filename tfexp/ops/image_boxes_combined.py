@@ -96,7 +96,7 @@ def _best(
     numbers, found, classes = [], [], []
     for k in range(scores.shape[1]):
         own = np.ascontiguousarray(boxes[:, k if boxes.shape[1] > 1 else 0])
-        # Boxes that overlap by no more than the threshold stay, as those of one class alone do not.
+        # Unlike in the ops of one class, boxes whose overlap equals the threshold stay.
         chosen, values = greedy_choice(scores[:, k], per_class, overlap_among(own), threshold, lowest, overlaps=np.greater)
         numbers.append(own[chosen])
         found.append(values)

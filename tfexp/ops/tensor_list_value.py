@@ -124,20 +124,14 @@ class TensorList:
 
     def known_shape(self, asked: TensorShape) -> TensorShape:
         """What is known of all elements' shape: by the list, and by who asks."""
-        try:
-            return self.element_shape.merge_with(asked)
-        except ValueError:
-            raise invalid(
-                f"Incompatible shapes during merge: {shape_text(asked)} asked of a list of elements of shape "
-                f"{shape_text(self.element_shape)}"
-            ) from None
+        return _merged(self.element_shape, asked)
 
     def merged_shape(self, asked: TensorShape, positions: Sequence[int] | None = None) -> TensorShape:
         """The same, and by the elements that are at these positions, or at all."""
         shape = self.known_shape(asked)
         for item in self.items if positions is None else [self.items[i] for i in positions if 0 <= i < len(self)]:
             if item is not None and not shape.is_fully_defined():
-                shape = replace(self, element_shape=shape).known_shape(TensorShape(item.shape))
+                shape = _merged(shape, TensorShape(item.shape))
         return shape
 
     def filled(self, positions: Sequence[int], shape: TensorShape) -> list[np.ndarray]:
@@ -179,6 +173,15 @@ class TensorList:
                     f"TensorListStack expects elements of one shape; there are {list(first)} and {list(item.shape)}"
                 )
         return np.stack(items)
+
+
+def _merged(known: TensorShape, asked: TensorShape) -> TensorShape:
+    try:
+        return known.merge_with(asked)
+    except ValueError:
+        raise invalid(
+            f"Incompatible shapes during merge: {shape_text(asked)} asked of a list of elements of shape {shape_text(known)}"
+        ) from None
 
 
 def check_list(value: Any, dtype: DType) -> None:

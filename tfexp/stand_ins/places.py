@@ -146,9 +146,6 @@ PYTHON = {
         recursive_create_dir_v2="makedirs",
         delete_file_v2="remove",
         file_exists_v2="exists",
-    )
-    + renamed(
-        "tf.io.gfile",
         delete_recursively_v2="rmtree",
         get_matching_files_v2="glob",
         is_directory_v2="isdir",

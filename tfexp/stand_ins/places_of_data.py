@@ -34,6 +34,8 @@ _CLASSES = {
     "_OptionsDataset": "with_options",
 }
 
+_STRUCTURES = ("TensorStructure", "SparseTensorStructure", "RaggedTensorStructure", "TensorArrayStructure")
+
 # tensorflow.python.<key>, with the places that answer, in order.
 DATA = {
     "data": "tf.data",
@@ -103,10 +105,7 @@ DATA = {
     + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
     "data.util.options": "tfexp.stand_ins.option_groups tf.data",
     "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental "
-    + renamed("tf.data.experimental", _TensorStructure="TensorStructure", _SparseTensorStructure="SparseTensorStructure")
-    + renamed(
-        "tf.data.experimental", _RaggedTensorStructure="RaggedTensorStructure", _TensorArrayStructure="TensorArrayStructure"
-    ),
+    + renamed("tf.data.experimental", **{f"_{name}": name for name in _STRUCTURES}),
     "data.util.convert": "tfexp.stand_ins.dataset_structures",
     "data.util.random_seed": "tfexp.stand_ins.dataset_structures",
     "data.util.sparse": "tfexp.stand_ins.dataset_structures",

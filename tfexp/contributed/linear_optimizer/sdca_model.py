@@ -105,13 +105,11 @@ class SdcaModel:
 
     def minimize(self, global_step: Any = None, name: str | None = None) -> Operation:
         """A turn for each example of the batch; counts the step, if there is a `global_step`."""
-        step: Operation = self._ascent.step(global_step, name, **self._attributes)
-        return step
+        return self._ascent.step(global_step, name, **self._attributes)
 
     def update_weights(self, train_op: Any) -> Operation:
         """After a step gives the variables the weights, less what l1 takes of them; the chief at least must run it."""
-        taken: Operation = self._ascent.take_weights(train_op)
-        return taken
+        return self._ascent.take_weights(train_op)
 
     def predictions(self, examples: Mapping[str, Any]) -> Tensor:
         """[batch]: probabilities for the logistic loss, expected counts for Poisson's, for others the weighted sums.

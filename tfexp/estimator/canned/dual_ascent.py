@@ -13,6 +13,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.graph.dependencies import group
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
@@ -89,7 +90,7 @@ class DualAscent:
         scalar("approximate_duality_gap", self.gap())
         scalar("examples_seen", self._table.size())
 
-    def step(self, global_step: Any, name: str | None = None, **attributes: Any) -> Any:
+    def step(self, global_step: Any, name: str | None = None, **attributes: Any) -> Operation:
         """Takes a turn for each example of the batch, and counts the step if there is a `global_step`.
 
         The attributes are those of the op: the loss, how many partitions, whether adaptive.
@@ -126,7 +127,7 @@ class DualAscent:
             with control_dependencies(updates):
                 return assign_add(global_step, 1, name=name).op
 
-    def take_weights(self, train_op: Any) -> Any:
+    def take_weights(self, train_op: Any) -> Operation:
         """After that, gives the model the weights, less what l1 takes of them."""
         with control_dependencies([train_op]):
             updates = []
