@@ -95,7 +95,7 @@ class _OwnLayers:
 
 def test_layers_of_ones_own_and_odd_heights():
     odd = {"input_shape": (33, 32, 3), "weights": None, "include_top": False}
-    network = tf.keras.applications.MobileNet(alpha=0.25, layers=_OwnLayers(), **odd)
+    network = tf.keras.applications.MobileNet(alpha=0.25, layers=_OwnLayers(), backend=None, models=None, utils=None, **odd)
     assert isinstance(network.get_layer("own_conv1_relu"), tf.keras.layers.LeakyReLU)
     assert network.get_layer("conv1").output_shape == (None, 16, 16, 8)  # padded below, not on both sides
     with pytest.raises(AttributeError, match="has no attribute 'Conv2D'"):

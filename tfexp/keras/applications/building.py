@@ -32,11 +32,14 @@ layers = _Layers()
 def takes_layers(build: Callable[..., Model]) -> Callable[..., Model]:
     """The application, which may be told where to take its layers from: `layers`, instead of `tf.keras.layers`.
 
-    Anything with functions by the names of the layers' classes will do.
+    Anything with functions by the names of the layers' classes will do. `backend`, `models` and `utils`, which the package
+    keras_applications takes as well, change nothing, as in TensorFlow 1.15.
     """
 
     @functools.wraps(build)
-    def built(*args: Any, layers: Any = keras_layers, **kwargs: Any) -> Model:
+    def built(
+        *args: Any, layers: Any = keras_layers, backend: Any = None, models: Any = None, utils: Any = None, **kwargs: Any
+    ) -> Model:
         before = _layers_now.set(layers)
         try:
             return build(*args, **kwargs)
