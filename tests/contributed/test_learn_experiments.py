@@ -63,6 +63,18 @@ def test_a_monitor_is_told_of_the_first_steps_and_then_of_some(tmp_path):
     assert made.get_variable_value("global_step") == 15
 
 
+def test_steps_are_counted_over_all_trainings():
+    told = Told(3, -1)
+    for steps in (range(1, 5), range(5, 8)):
+        told.begin()
+        for step in steps:
+            told.step_begin(step)
+            told.step_end(step, {"global_step:0": step})
+            told.post_step(step, None)
+        told.end()
+    assert told.log == [(3, 3), 3, 4, (6, 6), 6, 7]
+
+
 def test_a_validation_stops_what_does_not_become_better(tmp_path):
     made = estimator(tmp_path, save_checkpoints_steps=2)
     watch = monitors.ValidationMonitor(
@@ -108,6 +120,9 @@ def test_steps_out_of_turn():
     assert base.step_begin(3) == []
     with pytest.raises(ValueError, match="step_end expected 3 but got 4"):
         base.step_end(4, None)
+    assert base.step_end(3, None) is False and base.step_begin(1) == []  # as of another estimator
+    with pytest.raises(ValueError, match="Invalid step -1"):
+        base.step_begin(-1)
     base.epoch_begin(0)
     with pytest.raises(ValueError, match="epoch_end expected 0 but got 1"):
         base.epoch_end(1)

@@ -80,8 +80,8 @@ class BaseMonitor:
 
     def step_begin(self, step: int) -> list[Any]:
         """Tensors, or their names, whose values `step_end` is to have."""
-        if step < 0 or (self._current_step is not None and step <= self._current_step):
-            raise ValueError(f"Invalid step {step} after {self._current_step}.")
+        if step < 0 or (self._max_steps is not None and step > self._max_steps):
+            raise ValueError(f"Invalid step {step} of {self._max_steps}.")
         self._current_step = step
         return []
 
@@ -89,6 +89,7 @@ class BaseMonitor:
         """Whether to stop. output: {name: value} of what `step_begin` asked for."""
         if self._current_step != step:
             raise ValueError(f"step_end expected {self._current_step} but got {step}.")
+        self._current_step = None
         return False
 
     def post_step(self, step: int, session: Any) -> None:
@@ -96,18 +97,17 @@ class BaseMonitor:
 
 
 class EveryN(BaseMonitor):
-    """Of the first `first_n_steps` steps and then of every `every_n_steps`-th, by methods of its own."""
+    """Of the first `first_n_steps` steps and then of every `every_n_steps`-th, by methods of its own.
+
+    Steps are global ones: another training goes on where the one before it was.
+    """
 
     def __init__(self, every_n_steps: int = 100, first_n_steps: int = 1):
         super().__init__()
         self._every, self._first = every_n_steps, first_n_steps
-        self._last_active: int | None = None
+        self._last_active = 0
         self._last_step: int | None = None
         self._active = False
-
-    def begin(self, max_steps: int | None = None) -> None:
-        super().begin(max_steps)
-        self._last_active = self._last_step = None
 
     def every_n_step_begin(self, step: int) -> list[Any]:
         """Tensors, or their names, whose values `every_n_step_end` is to have."""
@@ -122,7 +122,7 @@ class EveryN(BaseMonitor):
 
     def step_begin(self, step: int) -> list[Any]:
         super().step_begin(step)
-        due = self._last_active is None or step >= self._last_active + self._every
+        due = step >= self._last_active + self._every
         self._active = step <= self._first or due or step == self._max_steps
         return self.every_n_step_begin(step) if self._active else []
 
