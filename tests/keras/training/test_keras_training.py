@@ -419,5 +419,7 @@ def test_a_batch_of_a_dataset_is_its_first_and_of_an_iterator_its_next() -> None
     iterator = tf.data.make_one_shot_iterator(data)
     for rows in (slice(0, 4), slice(4, 8)):
         np.testing.assert_array_equal(first.predict_on_batch(iterator), second.predict_on_batch(X[rows]))
+    with pytest.raises(tf.errors.OutOfRangeError, match="End of sequence"):
+        first.test_on_batch(tf.data.make_one_shot_iterator(data.take(0)))
     with pytest.raises(ValueError, match="should not specify a target"):
         first.train_on_batch(data, Y)

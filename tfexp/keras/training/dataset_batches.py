@@ -116,8 +116,11 @@ class DatasetBatches:
 
 
 def first_of(batches: Batches) -> Batch:
-    """The first batch of a dataset, or the next one of an iterator."""
-    return next(batches.epoch())
+    """The first batch of a dataset, or the next one of an iterator. OutOfRangeError where there is none."""
+    try:
+        return next(batches.epoch())
+    except OutOfBatchesError:
+        raise OutOfRangeError(None, None, "End of sequence") from None
 
 
 def reader_of(data: Any) -> tuple[Callable[[], None], Callable[[], Any]]:
