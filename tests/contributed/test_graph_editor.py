@@ -127,15 +127,15 @@ def test_views(graph):
     assert e.op not in view.ops
 
 
-def test_copies_in_the_same_graph_keep_their_inputs(graph):
+def test_copies_in_the_same_graph_keep_their_inputs_where_some_are_replaced(graph):
     a, b, c, *_ = chain()
-    copied, info = ge.copy(ge.sgv_scope("scope", graph), dst_scope="twin", src_scope="scope")
+    copied, info = ge.copy_with_input_replacements(ge.sgv_scope("scope", graph), {}, dst_scope="twin", src_scope="scope")
     assert names(copied.ops) == ["twin/one", "twin/b", "twin/c/y", "twin/c"]
     assert info.transformed(c).name == "twin/c:0" and info.original("twin/b") is b.op and info.transformed("a:0") is a
     assert info.transformed("d") is None and info.transformed("d", lambda op: op.name) == "d"
     assert run([info.transformed(c), c], {a: 1.0}) == [4.0, 4.0] and "scope/c -> twin/c" in str(info)
     again, _ = ge.copy([b.op], dst_scope="twin")
-    assert names(again.ops) == ["twin_1/scope/b"]
+    assert names(again.ops) == ["twin_1/scope/b"] and again.inputs[0].name == "twin_1/geph__a_0:0"
     with pytest.raises(ValueError, match="the view is empty"):
         ge.copy([], tf.Graph())
     with pytest.raises(ValueError, match="does not belong to source scope"):

@@ -23,10 +23,12 @@ def copy(
 ) -> tuple[SubGraphView, TransformerInfo]:
     """(the copy of a view, what became of what).
 
-    The copy takes in what the view does or, in another graph, placeholders. Names are those of the view, relative to
-    `src_scope`, below `dst_scope`, which is made unique unless `reuse_dst_scope`. ValueError for an empty view.
+    The copy takes in placeholders, also in the same graph. Names are those of the view, relative to `src_scope`, below
+    `dst_scope`, which is made unique unless `reuse_dst_scope`. ValueError for an empty view.
+    Source: `tf.contrib.graph_editor.copy`.
     """
-    return copy_with_input_replacements(sgv, {}, dst_graph, dst_scope, src_scope, reuse_dst_scope)
+    view = make_view(sgv)
+    return Transformer()(view, _graph_of_copy(view, dst_graph), dst_scope, src_scope, reuse_dst_scope)
 
 
 def copy_with_input_replacements(
@@ -37,17 +39,20 @@ def copy_with_input_replacements(
     src_scope: str = "",
     reuse_dst_scope: bool = False,
 ) -> tuple[SubGraphView, TransformerInfo]:
-    """As `copy`, with some inputs replaced by other tensors."""
+    """As `copy`, with some inputs replaced by other tensors, and in the same graph all others kept."""
     view = make_view(sgv)
     replacements = {key: _tensor(value) for key, value in replacement_ts.items()}
 
     def replaced(info: Transformation, tensor: Tensor) -> Tensor:
         return replacements[tensor] if tensor in replacements else keep_t_if_possible_handler(info, tensor)
 
-    graph: Any = dst_graph or view.graph  # which an empty view has not
     copier = Transformer()
     copier.transform_external_input_handler = replaced
-    return copier(view, graph, dst_scope, src_scope, reuse_dst_scope)
+    return copier(view, _graph_of_copy(view, dst_graph), dst_scope, src_scope, reuse_dst_scope)
+
+
+def _graph_of_copy(view: SubGraphView, asked: Graph | None) -> Any:
+    return asked or view.graph  # which an empty view has not
 
 
 def _tensor(value: Any) -> Tensor:
