@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.ops.tensor_list_elements import Elements
 
 SMALL, FACTOR = 50, 4
 MOST = 1.25 * FACTOR
@@ -205,3 +206,47 @@ def test_queues_and_data_sets() -> None:
 
     assert_linear(queue)
     assert_linear(data)
+
+
+def in_turns(x: tf.Tensor) -> tf.Tensor:
+    """Each element from the one before it, in one array that is read and written."""
+    size = int(x.shape[0])
+    array = tf.TensorArray(tf.float32, size, clear_after_read=False).write(0, x[0])
+    return tf.while_loop(lambda i, _: i < size, lambda i, a: (i + 1, a.write(i, 0.5 * a.read(i - 1))), (1, array))[1].stack()
+
+
+@pytest.mark.parametrize(
+    "build", [lambda x: tf.map_fn(tf.square, x), in_turns], ids=["a list read, another written", "one list for both"]
+)
+def test_loops_over_lists(build: Callable[[tf.Tensor], tf.Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A write changes one element, whatever the list's length: elements that are copied or looked at are counted, too."""
+    touched = 0
+
+    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
+        def counting(*arguments: Any) -> Any:
+            nonlocal touched
+            found = method(*arguments)
+            touched += len(found)
+            return found
+
+        return counting
+
+    for name in ("_copy", "at"):
+        monkeypatch.setattr(Elements, name, counted(getattr(Elements, name)))
+
+    def prepare(size: int) -> Callable[[], object]:
+        tf.reset_default_graph()
+        x = tf.constant(np.linspace(0.0, 1.0, size, dtype=np.float32))
+        y = tf.function(build)(x)
+        fetched = [y, tf.gradients(y, x)]
+        session = tf.Session()
+        session.run(fetched)
+        return lambda: session.run(fetched)
+
+    assert_linear(prepare)
+    counts = []
+    for size in (SMALL, FACTOR * SMALL):
+        work, touched = prepare(size), 0
+        work()
+        counts.append(touched)
+    assert SMALL < counts[1] < MOST * counts[0], counts

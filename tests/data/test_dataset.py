@@ -363,7 +363,10 @@ def test_a_damaged_position_is_named():
     np.testing.assert_array_equal(back["b"], state["b"])
     assert back["c"][()] == b"text"
     variants = np.empty(2, object)
-    variants[:] = Rows((np.array([0, 2]),), np.array([5, 7])), TensorList(tf.int32, tf.TensorShape([]), (None, np.array(3)))
+    variants[:] = (
+        Rows((np.array([0, 2]),), np.array([5, 7])),
+        TensorList.of(tf.int32, tf.TensorShape([]), (None, np.array(3))),
+    )
     ragged, items = decode(encode({"variants": variants}), "it")["variants"]
     assert [part.tolist() for part in (*ragged.splits, ragged.values)] == [[0, 2], [5, 7]]
     assert (items.dtype, items.element_shape, items.items[0], items.items[1].tolist()) == (tf.int32, [], None, 3)
