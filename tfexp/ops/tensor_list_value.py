@@ -61,7 +61,7 @@ def _sum(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return variant_array(value.plus(other)) if isinstance(value, TensorList) else np.asarray(first + second)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)  # not frozen, which would make a write to a short list a third slower
 class TensorList:
     """`size` elements of one dtype, all compatible with `element_shape`; those that have been set are in `elements`."""
 
