@@ -358,7 +358,10 @@ def test_variants_in_a_position():
     from tfexp.ops.tensor_list_value import TensorList
 
     variants = np.empty(2, object)
-    variants[:] = Rows((np.array([0, 2]),), np.array([5, 7])), TensorList(tf.int32, tf.TensorShape([]), (None, np.array(3)))
+    variants[:] = (
+        Rows((np.array([0, 2]),), np.array([5, 7])),
+        TensorList.of(tf.int32, tf.TensorShape([]), (None, np.array(3))),
+    )
     ragged, items = decode(encode({"variants": variants}), "it")["variants"]
     assert [part.tolist() for part in (*ragged.splits, ragged.values)] == [[0, 2], [5, 7]]
     assert (items.dtype, items.element_shape, items.items[0], items.items[1].tolist()) == (tf.int32, [], None, 3)

@@ -52,6 +52,41 @@ def test_what_a_list_keeps_is_its_own(session: tf.Session) -> None:
         np.testing.assert_array_equal(rows, [[0, 0], [2 * n, 2 * n + 2], [3 * n, 3 * n + 3]])
 
 
+def test_lists_made_of_one_list_leave_it_and_each_other_as_they_are(session: tf.Session) -> None:
+    rows = np.arange(40.0, dtype=np.float32).reshape(20, 2)
+    base, row = from_rows(rows, [2]), np.float32([-1.0, -2.0])
+    made = [
+        base,
+        op.TensorListSetItem(input_handle=base, index=7, item=row),
+        op.TensorListPushBack(input_handle=base, tensor=row),
+        op.TensorListPopBack(input_handle=base, element_shape=[2], element_dtype=tf.float32)[0],
+        op.TensorListScatterIntoExistingList(input_handle=base, tensor=np.stack([row, row]), indices=[3, 21]),
+        op.TensorListConcatLists(input_a=base, input_b=base, element_dtype=tf.float32),
+        op.TensorListResize(input_handle=op.TensorListResize(input_handle=base, size=2), size=3),
+        tf.add_n([base, base]),
+        tf.zeros_like(base),
+    ]
+    stacked = [op.TensorListStack(input_handle=one, element_shape=[2], element_dtype=tf.float32) for one in made]
+    changed, nothing = rows.copy(), np.zeros_like(rows[:1])
+    changed[7] = row
+    scattered = np.concatenate([rows, nothing, [row]])
+    scattered[3] = row
+    expected = [
+        rows,
+        changed,
+        np.concatenate([rows, [row]]),
+        rows[:-1],
+        scattered,
+        np.concatenate([rows, rows]),
+        np.concatenate([rows[:2], nothing]),
+        2 * rows,
+        0 * rows,
+    ]
+    for order in (slice(None), slice(None, None, -1)):
+        for found, wanted in zip(session.run(stacked[order]), expected[order], strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
 def item_at(index: int) -> Any:
     return op.TensorListGetItem(input_handle=from_rows([[1.0]]), index=index, element_shape=[1], element_dtype=tf.float32)
 

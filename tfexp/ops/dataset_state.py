@@ -107,7 +107,7 @@ def _restored(value: Any, arrays: list[np.ndarray]) -> Any:
         return Rows(tuple(splits), values)
     if "list" in value:
         dtype, dims, items, limit = _restored(value["list"], arrays)
-        return TensorList(dtypes.as_dtype(dtype), TensorShape(dims), tuple(items), limit)
+        return TensorList.of(dtypes.as_dtype(dtype), TensorShape(dims), items, limit)
     if "strings" in value:
         array = np.empty(len(value["strings"]), object)
         array[:] = [base64.b64decode(item) for item in value["strings"]]

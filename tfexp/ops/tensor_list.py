@@ -34,7 +34,7 @@ def _(element_shape: InputShape, max_num_elements: InputShape, *, element_dtype:
 
 @empty_tensor_list.kernel("CPU")
 def _(ctx: Any, element_shape: Array, max_num_elements: Array, *, element_dtype: DType) -> TensorList:
-    return TensorList(element_dtype, shape_of_value(element_shape), (), int(max_num_elements))
+    return TensorList(element_dtype, shape_of_value(element_shape), limit=int(max_num_elements))
 
 
 tensor_list_reserve = define_op(
@@ -52,7 +52,7 @@ def _(element_shape: InputShape, num_elements: InputShape, *, element_dtype: DTy
 def _(ctx: Any, element_shape: Array, num_elements: Array, *, element_dtype: DType) -> TensorList:
     if num_elements < 0:
         raise invalid(f"The num_elements to reserve must be a non negative number, but got {num_elements}")
-    return TensorList(element_dtype, shape_of_value(element_shape), (None,) * int(num_elements))
+    return TensorList(element_dtype, shape_of_value(element_shape), int(num_elements))
 
 
 tensor_list_from_tensor = define_op(
@@ -75,7 +75,7 @@ def _(ctx: Any, tensor: Array, element_shape: Array, *, element_dtype: DType) ->
         raise invalid("Tensor must be at least a vector, but saw shape: []")
     if not shape.is_compatible_with(tensor.shape[1:]):
         raise invalid(f"Specified a list with shape {shape} from a tensor with shape {list(tensor.shape[1:])}")
-    return TensorList(element_dtype, shape, tuple(np.array(row) for row in tensor))
+    return TensorList.of(element_dtype, shape, [np.array(row) for row in tensor])
 
 
 tensor_list_scatter = define_op(
@@ -124,7 +124,7 @@ def _scattered(tensor: Array, indices: Array, element_shape: Array, dtype: DType
     if indices.size and indices.min() < 0:
         raise invalid("Indices in TensorListScatter must all be non-negative.")
     length = max((int(i) + 1 for i in indices), default=0) if size < 0 else size
-    return TensorList(dtype, shape_of_value(element_shape), (None,) * length).with_items(indices.tolist(), tensor)
+    return TensorList(dtype, shape_of_value(element_shape), length).with_items(indices.tolist(), tensor)
 
 
 tensor_list_scatter_into = define_op(
@@ -178,7 +178,7 @@ def _(ctx: Any, tensor: Array, element_shape: Array, lengths: Array, *, element_
     shape = shape_of_value(element_shape)
     rows = TensorList(element_dtype, shape if shape.rank is None else TensorShape([None]).concatenate(shape[1:]))
     parts = np.split(tensor, np.cumsum(lengths)[:-1]) if lengths.size else []
-    return TensorList(element_dtype, shape, tuple(rows.own(part) for part in parts))
+    return TensorList.of(element_dtype, shape, [rows.own(part) for part in parts])
 
 
 # --- lists from lists --------------------------------------------------------------------------------------------------
@@ -301,7 +301,7 @@ def _appended(a: TensorList, b: TensorList, dtype: DType) -> TensorList:
     if a.element_shape.known_dims != b.element_shape.known_dims:
         shapes = f"{shape_text(a.element_shape)} vs. {shape_text(b.element_shape)}"
         raise invalid(f"input_a and input_b TensorList element shapes are not identical.  Saw {shapes}")
-    return TensorList(dtype, a.element_shape, (*a.items, *b.items))
+    return a.followed_by(b)
 
 
 tensor_list_pop_back = define_op(
@@ -319,7 +319,7 @@ def _(input_handle: InputShape, element_shape: InputShape, *, element_dtype: DTy
 @tensor_list_pop_back.kernel("CPU")
 def _(ctx: Any, input_handle: TensorList, element_shape: Array, *, element_dtype: DType) -> list[Any]:
     check_list(input_handle, element_dtype)
-    if not input_handle.items:
+    if not len(input_handle):
         raise invalid("Trying to pop from an empty list.")
     last = len(input_handle) - 1
     (item,) = input_handle.filled([last], input_handle.known_shape(shape_of_value(element_shape)))
@@ -347,7 +347,7 @@ def _(input_handle: InputShape, index: InputShape, element_shape: InputShape, *,
 def _(ctx: Any, input_handle: TensorList, index: Array, element_shape: Array, *, element_dtype: DType) -> Any:
     check_list(input_handle, element_dtype)
     input_handle.check_index(int(index))
-    item = input_handle.items[int(index)]
+    (item,) = input_handle.elements.at([int(index)])
     if item is None:  # what has been set has its own shape, whatever is asked for
         (item,) = input_handle.filled([int(index)], input_handle.merged_shape(shape_of_value(element_shape)))
     return value_of(item)
@@ -397,7 +397,8 @@ def _(ctx: Any, input_handle: TensorList, indices: Array, element_shape: Array, 
 def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequence[int]) -> list[Array]:
     """The elements along their first dimension, and their lengths; `leading`: of those that have not been set."""
     check_list(value, dtype)
-    found = [item for item in value.items if item is not None]
+    held = value.items
+    found = [item for item in held if item is not None]
     alike = len(found) < len(value) and not leading  # then what is missing has all of the others' shape
     shape = value.merged_shape(asked) if alike else value.known_shape(asked)
     if shape.rank == 0 or not all(item.ndim for item in found):
@@ -414,7 +415,7 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
             f"uninitialized tensors: {shape_text(rest)}"
         )
     sizes: list[Any] = []
-    for i, item in enumerate(value.items):
+    for i, item in enumerate(held):
         sizes.append(len(item) if item is not None else leading[i] if i < len(leading) else first)
         if item is not None and asked.rank and asked.as_list()[0] not in (None, len(item)):
             raise invalid(
@@ -425,9 +426,7 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
         raise invalid(
             f"Trying to concat an uninitialized tensor but element_shape is not fully defined: {shape_text(shape)}"
         )
-    items = [
-        nothing((n, *rest.as_list()), dtype) if item is None else item for n, item in zip(sizes, value.items, strict=True)
-    ]
+    items = [nothing((n, *rest.as_list()), dtype) if item is None else item for n, item in zip(sizes, held, strict=True)]
     joined = np.concatenate(items) if items else nothing((0, *rest.as_list()), dtype)
     return [joined, np.array(sizes, np.int64)]
 
