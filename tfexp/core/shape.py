@@ -414,21 +414,25 @@ def broadcast_shapes(x: TensorShape, y: TensorShape) -> TensorShape:
 class InputShape(TensorShape):
     """The shape of one input as a shape rule sees it, with its value where that is known before running.
 
-    `value` is the array (None when unknown); `value_as_shape` reads a vector of dimensions, of which some may be unknown
-    (-1 counts as unknown), as a TensorShape. Source: the shape functions' `input_tensor` and `input_tensors_as_shapes`.
+    What there is besides is found when a rule asks for it, by functions of the `source`: such an object is made for each
+    input of each node. `value` is the array (None when unknown); `value_as_shape` reads a vector of dimensions, of which
+    some may be unknown (-1 counts as unknown), as a TensorShape. Source: the shape functions' `input_tensor` and
+    `input_tensors_as_shapes`.
     """
 
-    __slots__ = ("_find_dtype_of_handle", "_find_of_handle", "_find_value", "_find_value_as_shape")
+    __slots__ = ("_find_dtype_of_handle", "_find_of_handle", "_find_value", "_find_value_as_shape", "_source")
 
     def __init__(
         self,
         shape: TensorShape,
-        find_value: Callable[[], Any],
-        find_value_as_shape: Callable[[], TensorShape],
-        find_of_handle: Callable[[], TensorShape] | None = None,
-        find_dtype_of_handle: Callable[[], Any] | None = None,
+        source: Any = None,
+        find_value: Callable[[Any], Any] | None = None,
+        find_value_as_shape: Callable[[Any], TensorShape] | None = None,
+        find_of_handle: Callable[[Any], TensorShape] | None = None,
+        find_dtype_of_handle: Callable[[Any], Any] | None = None,
     ):
         self._dims = shape._dims
+        self._source = source
         self._find_dtype_of_handle = find_dtype_of_handle
         self._find_of_handle = find_of_handle
         self._find_value = find_value
@@ -436,21 +440,22 @@ class InputShape(TensorShape):
 
     @property
     def value(self) -> Any:
-        return self._find_value()
+        return None if self._find_value is None else self._find_value(self._source)
 
     @property
     def value_as_shape(self) -> TensorShape:
-        return self._find_value_as_shape()
+        find = self._find_value_as_shape
+        return TensorShape(None) if find is None else find(self._source)
 
     @property
     def of_handle(self) -> TensorShape:
         """The shape of the variable, or of the list's elements, where the input is the handle of one."""
-        return TensorShape(None) if self._find_of_handle is None else self._find_of_handle()
+        return TensorShape(None) if self._find_of_handle is None else self._find_of_handle(self._source)
 
     @property
     def dtype_of_handle(self) -> Any:
         """The DType of the variable or the list, where the input is the handle of one that is known; None elsewhere."""
-        return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle()
+        return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle(self._source)
 
 
 class HandleShape(TensorShape):
