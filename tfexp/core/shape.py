@@ -165,15 +165,15 @@ class TensorShape:
     _dims: tuple[int | None, ...] | None
 
     def __init__(self, dims: Any):
-        if isinstance(dims, TensorShape):
-            self._dims = dims._dims
-        elif dims is None:
+        if dims is None:
             self._dims = None
+        elif isinstance(dims, (list, tuple)):
+            # The hot path: shape rules hand over plain ints and Nones.
+            self._dims = tuple([d if d is None or (type(d) is int and d >= 0) else Dimension(d)._value for d in dims])
+        elif isinstance(dims, TensorShape):
+            self._dims = dims._dims
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
             self._dims = None if dims.unknown_rank else tuple(None if d.size == -1 else int(d.size) for d in dims.dim)
-        elif isinstance(dims, (list, tuple)):
-            # The hot path: shape rules hand over plain ints.
-            self._dims = tuple([d if type(d) is int and d >= 0 else Dimension(d)._value for d in dims])
         elif isinstance(dims, (str, bytes)):
             raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
         elif isinstance(dims, Iterable):
