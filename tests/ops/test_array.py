@@ -18,7 +18,13 @@ def same(x):
 
 CASES = [
     OpCase("Identity", [(2, 3)], same, dtypes=ANY),
-    OpCase("IdentityN", [[(2, 3), (5,)]], lambda xs: xs, static_shape=[(2, 3), (5,)]),
+    OpCase(
+        "IdentityN",
+        [[(2, 3), (5,)]],
+        lambda xs: xs,
+        static_shape=[(2, 3), (5,)],
+        errors=[Error([[]], ValueError, "Attr 'T' of 'IdentityN' Op passed list of length 0 less than minimum 1.")],
+    ),
     OpCase("Snapshot", [(2, 3)], same, dtypes=ANY, gradient=(), refuses=LookupError),
     OpCase("StopGradient", [(2, 3)], same, dtypes=ANY, gradient=()),
     OpCase("PlaceholderWithDefault", [(2, 3)], same, attrs={"shape": [None, 3]}, static_shape=[(None, 3)]),

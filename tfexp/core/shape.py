@@ -165,15 +165,15 @@ class TensorShape:
     _dims: tuple[int | None, ...] | None
 
     def __init__(self, dims: Any):
-        if isinstance(dims, TensorShape):
-            self._dims = dims._dims
-        elif dims is None:
+        if dims is None:
             self._dims = None
+        elif isinstance(dims, (list, tuple)):
+            # The hot path: shape rules hand over plain ints and Nones.
+            self._dims = tuple([d if d is None or (type(d) is int and d >= 0) else Dimension(d)._value for d in dims])
+        elif isinstance(dims, TensorShape):
+            self._dims = dims._dims
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
             self._dims = None if dims.unknown_rank else tuple(None if d.size == -1 else int(d.size) for d in dims.dim)
-        elif isinstance(dims, (list, tuple)):
-            # The hot path: shape rules hand over plain ints.
-            self._dims = tuple([d if type(d) is int and d >= 0 else Dimension(d)._value for d in dims])
         elif isinstance(dims, (str, bytes)):
             raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
         elif isinstance(dims, Iterable):
@@ -414,21 +414,25 @@ def broadcast_shapes(x: TensorShape, y: TensorShape) -> TensorShape:
 class InputShape(TensorShape):
     """The shape of one input as a shape rule sees it, with its value where that is known before running.
 
-    `value` is the array (None when unknown); `value_as_shape` reads a vector of dimensions, of which some may be unknown
-    (-1 counts as unknown), as a TensorShape. Source: the shape functions' `input_tensor` and `input_tensors_as_shapes`.
+    What there is besides is found when a rule asks for it, by functions of the `source`: such an object is made for each
+    input of each node. `value` is the array (None when unknown); `value_as_shape` reads a vector of dimensions, of which
+    some may be unknown (-1 counts as unknown), as a TensorShape. Source: the shape functions' `input_tensor` and
+    `input_tensors_as_shapes`.
     """
 
-    __slots__ = ("_find_dtype_of_handle", "_find_of_handle", "_find_value", "_find_value_as_shape")
+    __slots__ = ("_find_dtype_of_handle", "_find_of_handle", "_find_value", "_find_value_as_shape", "_source")
 
     def __init__(
         self,
         shape: TensorShape,
-        find_value: Callable[[], Any],
-        find_value_as_shape: Callable[[], TensorShape],
-        find_of_handle: Callable[[], TensorShape] | None = None,
-        find_dtype_of_handle: Callable[[], Any] | None = None,
+        source: Any = None,
+        find_value: Callable[[Any], Any] | None = None,
+        find_value_as_shape: Callable[[Any], TensorShape] | None = None,
+        find_of_handle: Callable[[Any], TensorShape] | None = None,
+        find_dtype_of_handle: Callable[[Any], Any] | None = None,
     ):
         self._dims = shape._dims
+        self._source = source
         self._find_dtype_of_handle = find_dtype_of_handle
         self._find_of_handle = find_of_handle
         self._find_value = find_value
@@ -436,21 +440,22 @@ class InputShape(TensorShape):
 
     @property
     def value(self) -> Any:
-        return self._find_value()
+        return None if self._find_value is None else self._find_value(self._source)
 
     @property
     def value_as_shape(self) -> TensorShape:
-        return self._find_value_as_shape()
+        find = self._find_value_as_shape
+        return TensorShape(None) if find is None else find(self._source)
 
     @property
     def of_handle(self) -> TensorShape:
         """The shape of the variable, or of the list's elements, where the input is the handle of one."""
-        return TensorShape(None) if self._find_of_handle is None else self._find_of_handle()
+        return TensorShape(None) if self._find_of_handle is None else self._find_of_handle(self._source)
 
     @property
     def dtype_of_handle(self) -> Any:
         """The DType of the variable or the list, where the input is the handle of one that is known; None elsewhere."""
-        return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle()
+        return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle(self._source)
 
 
 class HandleShape(TensorShape):

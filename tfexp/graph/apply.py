@@ -263,7 +263,7 @@ class _CallBuilder:
             )
         for dtype in found:
             attr_codec.check_allowed(self.op.attrs[key], dtype, self.op.name, arg.name)
-        self.attrs[key] = found
+        self.attrs[key] = attr_codec.normalize(self.op.attrs[key], found, self.op.name)
         self._inferred_from.setdefault(key, arg.name)
         self._append(arg, tensors)
 
@@ -306,7 +306,6 @@ class _CallBuilder:
         for attr in self.op.attrs.values():
             value = given.get(attr.name) if attr.name in given else None
             if attr.name in self.attrs:
-                self.attrs[attr.name] = attr_codec.normalize(attr, self.attrs[attr.name], self.op.name)
                 if value is not None and attr_codec.normalize(attr, value, self.op.name) != self.attrs[attr.name]:
                     raise TypeError(
                         f"{self.op.name}: attr {attr.name!r} is {self.attrs[attr.name]} by its inputs, not {value!r}"

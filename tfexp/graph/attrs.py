@@ -121,6 +121,12 @@ def _wrong(kind: str, value: Any, name: str) -> TypeError:
 def to_proto(kind: str, value: Any) -> AttrValue:
     """A native value of that kind as an AttrValue."""
     proto = AttrValue()
+    write_proto(proto, kind, value)
+    return proto
+
+
+def write_proto(proto: AttrValue, kind: str, value: Any) -> None:
+    """Have an empty AttrValue hold a native value of that kind."""
     if kind.startswith("list("):
         proto.list.SetInParent()
         element = kind[5:-1]
@@ -129,13 +135,10 @@ def to_proto(kind: str, value: Any) -> AttrValue:
             field.extend(_raw(element, v) for v in value)
         else:
             field.extend([_raw(element, v) for v in value])
-        return proto
-    raw = _raw(kind, value)
-    if kind in ("shape", "tensor", "func"):
-        getattr(proto, _SCALAR_FIELDS[kind]).CopyFrom(raw)
+    elif kind in ("shape", "tensor", "func"):
+        getattr(proto, _SCALAR_FIELDS[kind]).CopyFrom(_raw(kind, value))
     else:
-        setattr(proto, _SCALAR_FIELDS[kind], raw)
-    return proto
+        setattr(proto, _SCALAR_FIELDS[kind], _raw(kind, value))
 
 
 def _raw(kind: str, value: Any) -> Any:

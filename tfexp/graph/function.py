@@ -293,7 +293,7 @@ def _define(function: Function) -> function_pb2.FunctionDef:
         if op in arguments:
             continue
         node = definition.node_def.add()
-        node.CopyFrom(op.node_def)
+        op._describe(node)
         del node.input[:]
         node.input.extend(value_name(t) for t in op.inputs)
         node.input.extend(f"^{c.name}" for c in op.control_inputs if c not in arguments)

@@ -309,7 +309,7 @@ class Graph(Elements, Surroundings, Collections):
         with self._lock:
             for op in self._operations[from_version or 0 :]:
                 node = graph_def.node.add()
-                node.CopyFrom(op.node_def)
+                op._describe(node)
                 if add_shapes and op.outputs:
                     shapes = node.attr["_output_shapes"].list.shape
                     shapes.extend(t.get_shape().as_proto() for t in op.outputs)

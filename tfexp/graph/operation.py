@@ -145,17 +145,21 @@ class Operation:
 
     @property
     def node_def(self) -> node_def_pb2.NodeDef:
-        node = node_def_pb2.NodeDef(name=self._name, op=self.type, device=self._device)
-        for tensor in self._inputs:
-            node.input.append(tensor._as_node_def_input())
+        node = node_def_pb2.NodeDef()
+        self._describe(node)
+        return node
+
+    def _describe(self, node: node_def_pb2.NodeDef) -> None:
+        """Write what the node is into an empty NodeDef, perhaps one of a GraphDef's: large constants are copied once."""
+        node.name, node.op, node.device = self._name, self.type, self._device
+        node.input.extend(tensor._as_node_def_input() for tensor in self._inputs)
         node.input.extend(f"^{name}" for name in sorted(op._name for op in self._control_inputs))
         declared, later = self._op_def.attrs, later_attrs(self.type)
         for key, value in self._attrs.items():
             if key in later and key in declared and value == declared[key].default:
                 continue
             kind = declared[key].kind if key in declared else attr_codec.kind_of(value)
-            node.attr[key].CopyFrom(attr_codec.to_proto(kind, value))
-        return node
+            attr_codec.write_proto(node.attr[key], kind, value)
 
     def get_attr(self, name: str) -> Any:
         """The attribute as TensorFlow's `get_attr` gives it (strings as bytes, shapes as protos); ValueError if absent."""

@@ -83,13 +83,7 @@ def shape_text(shape: TensorShape) -> str:
 
 
 def _input_shape(tensor: Tensor) -> InputShape:
-    return InputShape(
-        tensor._shape,
-        lambda: static_value(tensor),
-        lambda: static_value_as_shape(tensor),
-        lambda: handle_shape(tensor),
-        lambda: handle_dtype(tensor),
-    )
+    return InputShape(tensor._shape, tensor, static_value, static_value_as_shape, handle_shape, handle_dtype)
 
 
 def static_value(tensor: Tensor) -> np.ndarray | None:

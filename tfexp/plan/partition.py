@@ -225,7 +225,7 @@ class _Partitioner:
         # Copies first, then the rest in order: a control edge may name any of them.
         for op in sorted(members, key=lambda o: o._id):
             node = stage.graph_def.node.add()
-            node.CopyFrom(op.node_def)
+            op._describe(node)
             here = self.task[op] == stage.task
             node.device = self.device[op] if here else self._device_in(number)
             del node.input[:]

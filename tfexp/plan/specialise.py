@@ -6,6 +6,7 @@ does everything that is computed from constants alone. Nodes that may turn out d
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +21,7 @@ from tfexp.plan.plan import Slot, Step
 
 # What is computed once and kept for as long as the plan; TensorFlow's own constant folding stops at 10 MB.
 _MAX_CONSTANT_BYTES = 10 << 20
+_constant = operator.attrgetter("constant")
 
 
 def specialise(draft: Draft) -> None:
@@ -135,7 +137,7 @@ def refusal(step: Step, slots: Sequence[Slot]) -> str | None:
 
 
 def _input_shape(value: Value | Slot) -> InputShape:
-    return InputShape(value.shape, lambda: value.constant, lambda: _as_shape(value))
+    return InputShape(value.shape, value, _constant, _as_shape)
 
 
 def _as_shape(value: Value | Slot) -> TensorShape:

@@ -181,7 +181,7 @@ class _Apart:
         ops = self._needed([self._behind(t).op for t in fetches if t not in borders] + targets, borders)
         for op in ops:
             node = graph_def.node.add()
-            node.CopyFrom(op.node_def)
+            op._describe(node)
             del node.input[:]
             node.input.extend([text(t) for t in op._inputs] + [f"^{before.name}" for before in self._controls(op)])
             if "_class" in node.attr:

@@ -146,8 +146,7 @@ class Dump:
     def _nodes(self) -> Iterator[node_def_pb2.NodeDef]:
         """The nodes of the step, which read what is fed from `_Arg`s."""
         for op in self._operations:
-            node = node_def_pb2.NodeDef()
-            node.CopyFrom(op.node_def)
+            node = op.node_def
             del node.input[:]
             node.input.extend(self._feeds.get(tensor, tensor.name.removesuffix(":0")) for tensor in op._inputs)
             node.input.extend(f"^{control.name}" for control in op._control_inputs if control in self._operations)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import operator
 import random
 import sys
 import threading
@@ -309,19 +310,14 @@ def _refusal(op_def: Op, values: Sequence[Any], attrs: dict[str, Any]) -> errors
 def _shape_of(value: Any) -> InputShape:
     if isinstance(value, Ref):
         if value.by_handle:
-            return InputShape(TensorShape([]), lambda: None, _unknown_shape, lambda: value.shape)
-        return InputShape(value.shape, lambda: None, _unknown_shape)
+            return InputShape(TensorShape([]), value, find_of_handle=operator.attrgetter("shape"))
+        return InputShape(value.shape)
     if not isinstance(value, (np.ndarray, np.generic)):
-        return InputShape(TensorShape([]), lambda: None, _unknown_shape)  # a handle
-    array = np.asarray(value)
-    return InputShape(TensorShape(value.shape), lambda: array, lambda: _as_shape(array))
+        return InputShape(TensorShape([]))  # a handle
+    return InputShape(TensorShape(value.shape), value, np.asarray, _as_shape)
 
 
-def _unknown_shape() -> TensorShape:
-    return TensorShape(None)
-
-
-def _as_shape(array: np.ndarray) -> TensorShape:
+def _as_shape(array: np.ndarray | np.generic) -> TensorShape:
     return TensorShape([None if size < 0 else int(size) for size in array.tolist()] if array.ndim else None)
 
 

@@ -142,14 +142,14 @@ def _remember(key: Any, op: Op, args: Sequence[Any], kwargs: dict[str, Any], gra
     asked: set[int] = set()
 
     def shape_of(i: int, value: Any) -> InputShape:
-        def ask() -> Any:
+        def ask(value: Any) -> Any:
             asked.add(i)
             return np.asarray(value)
 
-        def ask_as_shape() -> TensorShape:
-            return TensorShape([None if size < 0 else int(size) for size in ask().tolist()])
+        def ask_as_shape(value: Any) -> TensorShape:
+            return TensorShape([None if size < 0 else int(size) for size in ask(value).tolist()])
 
-        return InputShape(TensorShape(value.shape), ask, ask_as_shape)
+        return InputShape(TensorShape(value.shape), value, ask, ask_as_shape)
 
     shapes = output_shapes(op, op.name, attrs, [shape_of(i, value) for i, value in enumerate(values)], 1)
     by_value = tuple(sorted(asked - {i for i, _ in constants}))

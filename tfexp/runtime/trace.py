@@ -98,7 +98,7 @@ def as_graph_def(plan: Plan) -> graph_pb2.GraphDef:
     for step in plan.steps:
         node = graph.node.add()
         if step.origin is not None and step.origin.type == step.op.name:
-            node.CopyFrom(step.origin.node_def)
+            step.origin._describe(node)
         else:
             node.name, node.op = step.name, step.op.name
         node.device = step.device
