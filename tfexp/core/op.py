@@ -326,6 +326,12 @@ def registered_gradients() -> Mapping[str, Rule | None]:
     return MappingProxyType(_GRADIENTS)
 
 
+def replace_gradient(op_type: str, rule: Rule | None) -> None:
+    """Put another rule in the place of a registered one; LookupError when there is none."""
+    get_gradient(op_type)
+    _GRADIENTS[op_type] = rule
+
+
 def get_gradient(op_type: str) -> Rule | None:
     """The gradient rule, None where gradients stop; LookupError when nothing is registered."""
     _load(op_type)
