@@ -192,10 +192,12 @@ def test_another_rule_in_the_place_of_a_registered_one():
     plain = tf.gradients(tf.nn.softsign(x), x)[0]
     with tf.Session() as session:
         np.testing.assert_allclose(session.run([doubled, plain]), [[0.5, 0.125], [0.25, 0.0625]])
+    entries["OfTheTestOnly"] = {**entries["Softsign"], "type": None}
+    assert entries["OfTheTestOnly"]["type"] is None and "OfTheTestOnly" in list(entries)
+    del entries["OfTheTestOnly"]
+    assert "OfTheTestOnly" not in entries and entries["Softsign"]["type"] is original
     with pytest.raises(KeyError):
-        entries["NoSuchOp"]
-    with pytest.raises(KeyError):
-        entries["Softsign"]["no such key"]
+        entries["Softsign"]["location"] = "elsewhere"
 
 
 def test_rules_of_gradients_by_the_names_of_their_functions():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, KeysView, Mapping
+from collections.abc import Iterator, KeysView, Mapping, MutableMapping
 from typing import Any
 
 from tfexp.core import op
@@ -10,27 +10,29 @@ from tfexp.core.op import get_gradient
 from tfexp.train.meta_graph import proto_functions
 
 
-class _Entry:
-    """The rule of one name, under "type": programs that explain models put theirs in its place for a while."""
+class _Entry(Mapping[str, Any]):
+    """The rule of one name, under "type"; under "location" the module that it comes from."""
 
     def __init__(self, name: str):
         self._name = name
 
     def __getitem__(self, key: str) -> Any:
-        _check_key(key)
-        return get_gradient(self._name)
+        rule = get_gradient(self._name)
+        return {"type": rule, "location": getattr(rule, "__module__", None)}[key]
 
     def __setitem__(self, key: str, rule: Any) -> None:
-        _check_key(key)
-        op.replace_gradient(self._name, rule)
+        if key != "type":
+            raise KeyError(key)
+        op.set_gradient(self._name, rule)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(("type", "location"))
+
+    def __len__(self) -> int:
+        return 2
 
 
-def _check_key(key: str) -> None:
-    if key != "type":
-        raise KeyError(key)
-
-
-class _Entries(Mapping[str, _Entry]):
+class _Entries(MutableMapping[str, Mapping[str, Any]]):
     """The rules by name. Whoever goes through the names sees those of what was used so far."""
 
     def __getitem__(self, name: str) -> _Entry:
@@ -40,6 +42,12 @@ class _Entries(Mapping[str, _Entry]):
             raise KeyError(name) from None
         return _Entry(name)
 
+    def __setitem__(self, name: str, entry: Mapping[str, Any]) -> None:
+        op.set_gradient(name, entry["type"])
+
+    def __delitem__(self, name: str) -> None:
+        op.remove_gradient(name)
+
     def __iter__(self) -> Iterator[str]:
         return iter(op.registered_gradients())
 
@@ -48,7 +56,7 @@ class _Entries(Mapping[str, _Entry]):
 
 
 class _Gradients:
-    """The gradients' rules, by name."""
+    """The gradients' rules by name. Programs that explain models put theirs into `_registry` for a while."""
 
     def __init__(self) -> None:
         self._registry = _Entries()
