@@ -232,6 +232,11 @@ def test_protos_without_values(proto: Any) -> None:
         make_ndarray(proto)
 
 
+def test_a_proto_stays_as_it_is() -> None:
+    proto = proto_of("float32", [2], float_val=[1.0, 2.0])
+    assert make_tensor_proto(proto) is make_tensor_proto(proto, dtypes.int32, [5]) is proto
+
+
 def test_values_are_filled_as_tensorflow_fills() -> None:
     assert make_ndarray(proto_of("float32", [2, 3], float_val=[1.5])).tolist() == [[1.5] * 3] * 2
     assert make_ndarray(proto_of("float32", [5], float_val=[1.5, 2])).tolist() == [1.5, 2, 2, 2, 2]

@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
@@ -177,6 +178,37 @@ def test_gradients_by_name():
     registry.register(lambda op, grad: grad, name)
     assert name in registry._registry and name in registry.list()
     assert registry.lookup("MatMul") is not None
+
+
+def test_another_rule_in_the_place_of_a_registered_one():
+    entries = stand_for("tensorflow.python.framework.ops")._gradient_registry._registry
+    original = entries["Softsign"]["type"]
+    x = tf.constant([1.0, 3.0])
+    entries["Softsign"]["type"] = lambda op, grad: 2 * original(op, grad)
+    try:
+        doubled = tf.gradients(tf.nn.softsign(x), x)[0]
+    finally:
+        entries["Softsign"]["type"] = original
+    plain = tf.gradients(tf.nn.softsign(x), x)[0]
+    with tf.Session() as session:
+        np.testing.assert_allclose(session.run([doubled, plain]), [[0.5, 0.125], [0.25, 0.0625]])
+    entries["OfTheTestOnly"] = {**entries["Softsign"], "type": None}
+    assert entries["OfTheTestOnly"]["type"] is None and "OfTheTestOnly" in list(entries)
+    del entries["OfTheTestOnly"]
+    assert "OfTheTestOnly" not in entries and entries["Softsign"]["type"] is original
+    with pytest.raises(KeyError):
+        entries["Softsign"]["location"] = "elsewhere"
+
+
+def test_rules_of_gradients_by_the_names_of_their_functions():
+    nn_grad, math_grad = module("ops.nn_grad"), module("ops.math_grad")
+    y = tf.nn.relu(tf.constant([-1.0, 2.0]))
+    assert nn_grad._SoftplusGrad is not None and math_grad._SelectGradV2 is not math_grad._SelectGrad
+    with tf.Session() as session:
+        assert session.run(nn_grad._ReluGrad(y.op, tf.constant([3.0, 3.0]))).tolist() == [0.0, 3.0]
+    for name in ("_NoSuchOpGrad", "_ShapeGrad", "_relu"):  # of a shape there is no gradient
+        with pytest.raises(AttributeError):
+            getattr(nn_grad, name)
 
 
 def test_versions_of_functions():

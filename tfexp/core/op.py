@@ -326,6 +326,18 @@ def registered_gradients() -> Mapping[str, Rule | None]:
     return MappingProxyType(_GRADIENTS)
 
 
+def set_gradient(op_type: str, rule: Rule | None) -> None:
+    """Put a rule under a name, in the place of one that is there."""
+    _load(op_type)  # or the op's own would come later
+    _GRADIENTS[op_type] = rule
+
+
+def remove_gradient(op_type: str) -> None:
+    """Have no rule under that name any more; KeyError when there is none."""
+    _load(op_type)
+    del _GRADIENTS[op_type]
+
+
 def get_gradient(op_type: str) -> Rule | None:
     """The gradient rule, None where gradients stop; LookupError when nothing is registered."""
     _load(op_type)

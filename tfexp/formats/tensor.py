@@ -57,7 +57,7 @@ _NEVER_CONTENT = (dtypes.bool, dtypes.uint16, dtypes.complex64, dtypes.complex12
 def make_tensor_proto(
     values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
 ) -> TensorProto:
-    """The TensorProto of a Python value, nested list, or array. Source: `tf.make_tensor_proto`.
+    """The TensorProto of a Python value, nested list, or array; a TensorProto stays. Source: `tf.make_tensor_proto`.
 
     Without `dtype`, Python floats become float32, ints int32 (int64 or uint64 where they do not fit), str and
     bytes string; NumPy values keep their dtype. With `shape`, fewer values than elements mean that the last
@@ -71,6 +71,8 @@ def make_tensor_proto(
     """
     if verify_shape and allow_broadcast:
         raise ValueError("allow_broadcast and verify_shape are not both allowed.")
+    if isinstance(values, TensorProto):
+        return values
     wanted = None if dtype is None else as_dtype(dtype).base_dtype
     if shape is None:
         proto = _python_scalar(values, wanted)

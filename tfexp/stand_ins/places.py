@@ -154,7 +154,7 @@ PYTHON = {
     "lib.io.python_io": "tf.python_io",
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
-    "ops.array_grad": "tf",
+    "ops.array_grad": "tfexp.stand_ins.gradient_rules",
     "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
     + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
     + renamed(
@@ -182,7 +182,7 @@ PYTHON = {
     "ops.confusion_matrix": "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
     "ops.control_flow_assert": "tf",
     "ops.control_flow_case": "tf",
-    "ops.control_flow_grad": "tf",
+    "ops.control_flow_grad": "tfexp.stand_ins.gradient_rules",
     "ops.control_flow_state": "tf",
     "ops.control_flow_ops": "tf tfexp.graph.unpublished tfexp.graph.control_flow tfexp.graph.while_context ops "
     + renamed("tfexp.graph.control_flow", _SwitchRefOrTensor="switch_ref_or_tensor")
@@ -200,7 +200,7 @@ PYTHON = {
     + renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
     + renamed("tfexp.ops.ctc", dense_labels_to_sparse="dense_labels_to_sparse"),
     "ops.custom_gradient": "tf tfexp.stand_ins.gradient_questions",
-    "ops.data_flow_grad": "tf",
+    "ops.data_flow_grad": "tfexp.stand_ins.gradient_rules",
     "ops.data_flow_ops": "tf tf.queue tf.queue:GPUCompatibleFIFOQueue=FIFOQueue tfexp.ops.barrier:Barrier=Barrier "
     "tfexp.ops.staging tfexp.stand_ins.record_inputs ops",
     "ops.embedding_ops": "tf.nn tf",
@@ -214,7 +214,7 @@ PYTHON = {
     "ops.gradients_util": "tf tfexp.graph.gradients tfexp.graph.gradients:IsTrainable=is_trainable",
     "ops.handle_data_util": "tf",
     "ops.histogram_ops": "tf",
-    "ops.image_grad": "tf",
+    "ops.image_grad": "tfexp.stand_ins.gradient_rules",
     "ops.image_ops": "tfexp.stand_ins.image_resizing tf.image ops "
     + renamed("tf.image", non_max_suppression_with_overlaps="non_max_suppression_overlaps"),
     "ops.image_ops_impl": "tfexp.stand_ins.image_resizing tf.image ops "
@@ -239,18 +239,18 @@ PYTHON = {
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
-    "ops.linalg_grad": "tf",
+    "ops.linalg_grad": "tfexp.stand_ins.gradient_rules",
     "ops.linalg_ops": "tf tf.linalg ops",
     "ops.linalg_ops_impl": "tf.linalg tf",
     "ops.list_ops": "tfexp.stand_ins.list_ops ops",
     "ops.logging_ops": "tf tf:print_v2=print tf.summary ops",
-    "ops.lookup_grad": "tf",
+    "ops.lookup_grad": "tfexp.stand_ins.gradient_rules",
     "ops.lookup_ops": "tf.lookup tf.contrib.lookup tf tfexp.ops.lookup ops "
     + renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
-    "ops.manip_grad": "tf",
+    "ops.manip_grad": "tfexp.stand_ins.gradient_rules",
     "ops.manip_ops": "tf.manip tf",
     "ops.map_fn": "tf tf:map_fn_v2=map_fn",
-    "ops.math_grad": "tf",
+    "ops.math_grad": "tfexp.stand_ins.gradient_rules",
     "ops.math_ops": "tf tf.math tf.linalg ops "
     + renamed("tf", **{f"reduce_{kind}_v1": f"reduce_{kind}" for kind in _REDUCTIONS})
     + renamed("tf", scalar_mul_v2="scalar_mul")
@@ -268,7 +268,7 @@ PYTHON = {
     + renamed("tfexp.metrics.thresholds", _confusion_matrix_at_thresholds="at_thresholds")
     + renamed("tfexp.metrics.ranking", _streaming_sparse_average_precision_at_top_k="average_precision_at_top_k"),
     "ops.nn": "tf.nn ops tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits",
-    "ops.nn_grad": "tf",
+    "ops.nn_grad": "tfexp.stand_ins.gradient_rules",
     "ops.nn_impl": "tf.nn tfexp.ops.nn_norm tfexp.ops.nn_sampled:_compute_sampled_logits=compute_sampled_logits "
     + renamed("tf.linalg", normalize="normalize"),
     "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops "
@@ -277,10 +277,10 @@ PYTHON = {
     + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf " + renamed("tf.compat.v2.debugging", verify_tensor_all_finite_v2="assert_all_finite"),
     "ops.op_selector": "tfexp.contributed.graph_editor.select tfexp.graph.gradients",
-    "ops.parsing_grad": "tf",
+    "ops.parsing_grad": "tfexp.stand_ins.gradient_rules",
     "ops.parsing_ops": "tf tf.io tf.compat.v2.io:decode_csv_v2=decode_csv tf:decode_raw_v1=decode_raw ops",
     "ops.partitioned_variables": "tf",
-    "ops.random_grad": "tf",
+    "ops.random_grad": "tfexp.stand_ins.gradient_rules",
     "ops.random_ops": "tf tf.random tfexp.ops.random_truncated ops",
     "ops.proto_ops": "tf.io ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
@@ -290,13 +290,13 @@ PYTHON = {
     "ops.rnn_cell": "tf.nn.rnn_cell",
     "ops.rnn_cell_impl": "tf.nn.rnn_cell tfexp.layers.rnn_cell tfexp.stand_ins.rnn_cells",
     "ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell tf.contrib.rnn",
-    "ops.rnn_grad": "tf",
+    "ops.rnn_grad": "tfexp.stand_ins.gradient_rules",
     "ops.script_ops": "tf tfexp.stand_ins.script_functions ops tf:eager_py_func=py_function",
     "ops.session_ops": "tf tfexp.runtime.session_handles ops",
     "ops.sets": "tf.sets",
     "ops.sets_impl": "tf.sets",
     "ops.sort_ops": "tf",
-    "ops.sparse_grad": "tf",
+    "ops.sparse_grad": "tfexp.stand_ins.gradient_rules",
     "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
     + renamed("tfexp.ops.sparse_serial", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
@@ -308,7 +308,7 @@ PYTHON = {
     "ops.spectral_ops": "tf.spectral tf",
     "ops.spectral_ops_test_util": "tfexp.stand_ins.signal_tests",
     "ops.standard_ops": "tf",
-    "ops.state_grad": "tf",
+    "ops.state_grad": "tfexp.stand_ins.gradient_rules",
     "ops.state_ops": "tf tfexp.stand_ins.variable_nodes ops",
     "ops.stateful_random_ops": "tf.random.experimental tf.random tfexp.ops.random_generator tfexp.stand_ins.random_states",
     "ops.stateless_random_ops": "tf.random "
@@ -325,7 +325,7 @@ PYTHON = {
     "ops.summary_ops_v2": "tf.contrib.summary tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
     "tfexp.version_2.summary tfexp.version_2.summary_experimental",
     "ops.template": "tf tfexp.ops.template",
-    "ops.tensor_array_grad": "tf",
+    "ops.tensor_array_grad": "tfexp.stand_ins.gradient_rules",
     "ops.tensor_array_ops": "tf",
     "ops.unconnected_gradients": "tf",
     "ops.user_ops": "ops",

@@ -259,3 +259,8 @@ def test_a_subclass_keeps_its_own_defaults():
 
     assert Wide(5).strides == (3, 3)
     assert tf.keras.layers.Conv2D(5, 2).dilation_rate == (1, 1)
+
+
+def test_a_depthwise_convolution_is_called_depthwise():
+    tf.keras.layers.DepthwiseConv2D(2, name="layer")(tf.zeros([1, 3, 3, 2]))
+    assert tf.get_default_graph().get_operation_by_name("layer/depthwise").type == "DepthwiseConv2dNative"

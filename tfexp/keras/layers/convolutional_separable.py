@@ -215,7 +215,6 @@ class DepthwiseConv2D(_DepthwiseConv):
             padding=self.padding.upper(),
             rate=list(self.dilation_rate),
             data_format=self._layout(),
-            name="depthwise_conv2d",
         )
 
     def _output_channels(self, channels: Any) -> Any:
