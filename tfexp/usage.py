@@ -24,25 +24,26 @@ def helped(words: Sequence[str], usage: str, about: str | None, *, needs_words: 
 
 
 def while_read(main: Callable[[], int]) -> int:
-    """The exit code of a command that prints; 0 when nobody reads on (`… | head`), 1 with a message when it has no room.
+    """The exit code of a command that prints; 1 with a message when there is no room for that.
 
-    Letters that the terminal's encoding lacks become question marks.
+    When nobody reads on (`… | head`), a command that does nothing else has not failed: 0. Letters that the
+    terminal's encoding lacks become question marks.
     """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
+    code = 0
     try:
         code = main()
         sys.stdout.flush()
-        return code
     except BrokenPipeError:
         _write_no_more()
-        return 0
     except OSError as error:
         if error.filename is not None or error.errno not in FULL:
             raise
         _write_no_more()
         print(f"tfexp: what was to be written cannot be: {error.strerror}", file=sys.stderr)
         return 1
+    return code
 
 
 def _write_no_more() -> None:

@@ -178,8 +178,9 @@ MESSAGES = {
     "rows in an epoch of 354, and each of the 12 towers needs one of its own: give at most 29",
     "cluster=2workers cluster.workers=1000000000000": "cluster.workers: 1000000000000 workers are more than the 354 "
     "training rows",
-    "data=line data.points=1000000000000": "data: Line does not fit into memory: Unable to allocate 7.28 TiB for an "
-    "array with shape (1000000000000,) and data type float64",
+    # More than a process can address, whatever its system promises.
+    "data=line data.points=1000000000000000": "data: Line does not fit into memory: Unable to allocate 7.11 PiB for an "
+    "array with shape (1000000000000000,) and data type float64",
     "replication=in_graph device.name=/job:worker/cpu:0": "device.name: '/job:worker/cpu:0' names a task: with workers, "
     "each has its own",
     "cluster=2workers cluster.ps=0": "cluster.ps: between_graph needs a parameter server to keep the variables that the "

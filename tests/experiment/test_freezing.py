@@ -5,91 +5,96 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.experiment.build import Program
+from tfexp.experiment.composing import settings_of
+from tfexp.experiment.datasets.dataset import prepare
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.freezing import freeze
+from tfexp.experiment.in_graph import program_of
 from tfexp.preview import main as preview
 
-MLP = ["model=mlp", "data=digits", "model.hidden=[7]", "train.steps=6"]
-NETWORK = "model.layers=[{dense: 5}, batch_norm, relu]"
+MLP = ["model=mlp", "data=mixture", "data.points=97", "model.hidden=[7]", "train.batch_size=12", "train.steps=6"]
 
 
-def model_at(folder: Path, step: int) -> dict[str, Any]:
-    """The model's variables in a checkpoint, without the optimizer's."""
-    path = str(folder / "checkpoints" / f"model.ckpt-{step}")
-    names = [name for name, _ in tf.train.list_variables(path)]
-    return {name: tf.train.load_variable(path, name) for name in names if name.startswith("model/") and name.count("/") == 2}
+def program(*words: str, **tasks: int) -> Program:
+    """The first worker's, of a cluster with so many tasks of each job; of none, the only process's."""
+    settings = settings_of(list(words))
+    cluster = tf.train.ClusterSpec({job: [f"{job}{n}:1" for n in range(count)] for job, count in tasks.items()})
+    return program_of(settings, prepare(settings.data), cluster if tasks else None)
 
 
-def moved(folder: Path, step: int) -> set[str]:
-    """The variables that are not what they were at the start."""
-    before, after = model_at(folder, 0), model_at(folder, step)
-    return {name for name in before if not np.array_equal(before[name], after[name])}
-
-
-@pytest.mark.usefixtures("tasks_are_threads")
 @pytest.mark.parametrize(
-    "words",
+    ("words", "tasks"),
     [
-        ["optimizer=adam", "optimizer.clip_norm=1"],
-        ["cluster=2ps3workers", "cluster.hosting=process", "cluster.shard_above=16"],
-        ["cluster=2peers", "cluster.hosting=process"],
-        ["replication=in_graph", "update=sync"],
+        (["optimizer.clip_norm=1"], {}),
+        (["cluster=2ps3workers", "cluster.shard_above=8"], {"ps": 2, "worker": 3}),
+        (["cluster=2peers"], {"worker": 2}),
+        (["replication=in_graph", "update=sync"], {}),
     ],
     ids=["clipped", "sharded", "peers", "towers"],
 )
-def test_they_stay_as_they_begin_however_it_is_trained(words: list[str], cli: Callable, tmp_path: Path) -> None:
-    ended = cli(*MLP, *words, "train.freeze=[model/hidden1/*]", "hydra.run.dir=run")
-    assert ended.code == 0, ended.err
-    assert "2 of 4 variables stay as they begin: model/hidden1/bias, model/hidden1/weights\n" in ended.out
-    step = json.loads((tmp_path / "run" / "result.json").read_text())["numbers"]["step"]
-    assert moved(tmp_path / "run", step) == {"model/outputs/bias", "model/outputs/weights"}
-    frozen = json.loads((tmp_path / "run" / "manifest.json").read_text())["frozen"]
-    assert frozen == ["model/hidden1/bias", "model/hidden1/weights"]
+def test_nothing_is_kept_for_them_however_the_others_are_trained(words: list[str], tasks: dict[str, int]) -> None:
+    built = program(*MLP, "optimizer=adam", *words, "train.freeze=[model/hidden1/*]", **tasks)
+    assert str(built.frozen) == "2 of 4 variables stay as they begin: model/hidden1/bias, model/hidden1/weights"
+    assert {name.split("/")[1] for name in built.trained} == {"outputs"}
+    slots = [variable.op.name for variable in built.variables if "/Adam" in variable.op.name]
+    assert slots
+    assert not any("hidden1" in name for name in slots)
 
 
-def test_a_run_that_goes_on_keeps_them(cli: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli(*MLP, "hydra.run.dir=first").code == 0
-    tuned = [*MLP, "train.start_from=first", "train.freeze=[model/hidden?/*]"]
-    assert preview(tuned) == 0
-    assert "frozen      2 of 4 variables stay as they begin: " in capsys.readouterr().out
-    assert cli(*tuned, "hydra.run.dir=second").code == 0
-    assert cli("resume=second", "train.steps=9").code == 0
-    weights = [model_at(tmp_path / run, step)["model/hidden1/weights"] for run, step in (("first", 6), ("second", 9))]
-    assert np.array_equal(*weights)
-    assert cli("resume=second", "train.steps=12", "train.freeze=[]").code == 2
+def test_a_part_of_a_model_may_be_frozen_as_a_whole() -> None:
+    built = program("model=gan", "data=mixture", "data.points=97", "train.freeze=[model/discriminator/*]")
+    assert {name.split("/")[1] for name in built.trained} == {"generator"}
 
 
-def test_moving_averages_among_them_are_not_updated(cli: Callable, tmp_path: Path) -> None:
-    words = ["model=layers", "data=mixture", NETWORK, "train.steps=3", "train.freeze=[model/*batch*/*]"]
-    ended = cli(*words, "hydra.run.dir=run")
-    assert ended.code == 0, ended.err
-    assert "4 of " in ended.out
-    assert not any("batch" in name for name in moved(tmp_path / "run", 3))
+def test_a_step_leaves_them_and_their_moving_averages_as_they_are() -> None:
+    network = "model.layers=[{dense: 5}, batch_norm, relu]"
+    built = program("model=layers", "data=mixture", "data.points=97", network, "train.freeze=[model/*batch*/*]")
+    model = [variable for variable in built.variables if variable.op.name.startswith("model/")]
+    with tf.Session(graph=built.graph) as session:
+        session.run(built.initialize)
+        before = session.run(model)
+        session.run(built.train, {built.features: np.ones([3, 2]), built.labels: [0, 1, 2]})
+        after = session.run(model)
+    same = {v.op.name for v, old, new in zip(model, before, after, strict=True) if np.array_equal(old, new)}
+    assert built.frozen is not None
+    assert set(built.frozen.names) == same
+    assert len(same) == 4
 
 
-def test_a_part_of_a_model_may_be_frozen_as_a_whole(cli: Callable, tmp_path: Path) -> None:
-    words = ["model=gan", "data=mixture", "train.steps=3", "train.freeze=[model/discriminator/*]"]
-    ended = cli(*words, "hydra.run.dir=run")
-    assert ended.code == 0, ended.err
+def test_a_run_tells_of_them_and_keeps_them_when_it_goes_on(
+    cli: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [*MLP, "train.freeze=[model/hidden?/*]"]
+    told = "2 of 4 variables stay as they begin: model/hidden1/bias, model/hidden1/weights\n"
+    assert preview(words) == 0
+    assert f"frozen      {told}" in capsys.readouterr().out
+    assert told in cli(*words, "hydra.run.dir=run").out
+    manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
+    assert manifest["frozen"] == ["model/hidden1/bias", "model/hidden1/weights"]
+    assert cli("resume=run", "train.steps=9").code == 0
+    first, last = (tf.train.load_checkpoint(str(tmp_path / f"run/checkpoints/model.ckpt-{step}")) for step in (0, 9))
+    for layer, is_same in (("hidden1", True), ("outputs", False)):
+        name = f"model/{layer}/weights"
+        assert np.array_equal(first.get_tensor(name), last.get_tensor(name)) is is_same
+    assert cli("resume=run", "train.steps=12", "train.freeze=[]").code == 2
 
 
 @pytest.mark.parametrize(
     ("patterns", "message"),
     [
-        ("[model/hiden1/*]", "train.freeze: there is no variable 'model/hiden1/*'; did you mean 'model/hidden1/"),
-        ("[model/*]", "train.freeze: all of the model's variables stay as they begin: nothing is left to learn"),
+        ("[model/hiden1/*]", r"there is no variable 'model/hiden1/\*'; did you mean 'model/hidden1/"),
+        ("[model/*]", "all of the model's variables stay as they begin: nothing is left to learn"),
     ],
 )
-def test_what_cannot_be_frozen_is_refused(patterns: str, message: str, cli: Callable, tmp_path: Path) -> None:
-    ended = cli(*MLP, f"train.freeze={patterns}", "hydra.run.dir=run")
-    assert ended.code == 2
-    assert ended.err.startswith(f"tfexp: {message}")
-    assert not (tmp_path / "run").exists()
+def test_what_cannot_be_frozen_is_refused(patterns: str, message: str) -> None:
+    with pytest.raises(SettingError, match=f"train.freeze: {message}"):
+        program(*MLP, f"train.freeze={patterns}")
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ OWNERS = {
         "reporting/comparison.py",
         "sweeps/table.py",
     },
-    "matplotlib": {"plot.py", "reporting/picture.py", "sweeps/curves.py", "sweeps/plots.py"},
+    "matplotlib": {"reporting/figures.py", "reporting/picture.py", "sweeps/curves.py", "sweeps/plots.py"},
     "optuna": {"sweeps/optuna_search.py"},
     "sklearn": set(),
     "ray": set(),

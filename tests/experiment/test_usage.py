@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -49,6 +50,18 @@ def test_nobody_who_reads_on_is_no_error(output: Callable[..., None], capsys: py
     assert capsys.readouterr().err == ""
 
 
+def test_a_failure_stays_one_though_nobody_reads_on(output: Callable[..., None]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    output(writing)
+
+    def fail() -> int:
+        print("little enough to be written at the end")
+        return 2
+
+    assert while_read(fail) == 2
+
+
 def test_no_room_is_one_message(output: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:
     output(os.open("/dev/full", os.O_WRONLY))
     assert while_read(print_much) == 1
@@ -63,7 +76,7 @@ def test_other_errors_are_raised() -> None:
 def test_a_run_that_nobody_reads_says_how_to_go_on(tmp_path: Path) -> None:
     @says_when_full
     def run(self: None, files: RunFiles) -> None:
-        raise BrokenPipeError(32, "Broken pipe")
+        raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
     with pytest.raises(ExperimentError) as caught:
         run(None, RunFiles(tmp_path))

@@ -48,10 +48,15 @@ CLAIMS = {
     "sum": lambda x: tf.reduce_sum(x + 1.0),
     "size": lambda x: tf.size(tf.identity(x) * 2.0, name="size") + tf.shape(tf.identity(x))[0] * 0,
     "loop": lambda x: tf.while_loop(lambda i, _: i < 2, lambda i, y: (i + 1, y + x), [0, x])[1],
+    "loops": lambda x: tf.while_loop(
+        lambda i, _: i < 2,
+        lambda i, y: (i + 1, tf.while_loop(lambda j, _: j < 2, lambda j, z: (j + 1, z + x), [0, y])[1]),
+        [0, x],
+    )[1],
     "branch": lambda x: tf.cond(tf.reduce_sum(x) > 0, lambda: x + 1.0, lambda: x),
     "default": lambda x: _claimed(tf.placeholder_with_default(x, None)) - 1.0,
 }
-CLAIMED = {"sum": 5.0, "size": 3, "loop": [3.0, 6.0], "branch": [2.0, 3.0], "default": [0.0, 1.0]}
+CLAIMED = {"sum": 5.0, "size": 3, "loop": [3.0, 6.0], "loops": [5.0, 10.0], "branch": [2.0, 3.0], "default": [0.0, 1.0]}
 
 
 @pytest.mark.parametrize("what", CLAIMS)

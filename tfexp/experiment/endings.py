@@ -48,14 +48,13 @@ def says_when_full(run: Callable[Concatenate[Any, F, P], R]) -> Callable[Concate
     def told(self: Any, files: F, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return run(self, files, *args, **kwargs)
+        except BrokenPipeError as error:  # of `… | head`
+            raise _full(str(error.strerror), "standard output", files, "send it elsewhere") from error
         except OSError as error:
-            if isinstance(error, BrokenPipeError):  # of `… | head`
-                raise _full(str(error.strerror), "standard output", files, "send it elsewhere") from error
             if error.errno not in FULL:
                 raise
-            raise _full(
-                os.strerror(error.errno), error.filename or f"a file in {files.path}, or standard output,", files
-            ) from error
+            what = error.filename or f"a file in {files.path}, or standard output,"
+            raise _full(os.strerror(error.errno), what, files) from error
         except tf.errors.OpError as error:  # the runtime's own files: events, checkpoints
             reason = next((os.strerror(code) for code in FULL if error.message.endswith(os.strerror(code))), None)
             if reason is None:

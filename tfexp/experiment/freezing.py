@@ -13,6 +13,7 @@ from typing import Any
 
 import tfexp as tf
 from tfexp.experiment.errors import SettingError, no_such
+from tfexp.graph.effects import written_by
 
 __all__ = ["Frozen", "freeze"]
 
@@ -74,15 +75,14 @@ def _changes(update: Any, variables: set[Any]) -> bool:
         if op in seen:
             continue
         seen.add(op)
-        kind = op._op_def
-        if kind.writes_refs and kind.reaches_variables and _source(op.inputs[0]) in variables:
+        if any(_source(tensor) in variables for tensor in written_by(op)):
             return True
         todo += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
     return False
 
 
 def _source(reference: tf.Tensor) -> tf.Operation:
-    """The variable's own node, where a condition may have passed the reference on."""
+    """The variable's own node, where a condition may have passed the reference, or the handle, on."""
     while reference.op.inputs:
         reference = reference.op.inputs[0]
     return reference.op

@@ -5,23 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfexp.experiment.history import Record
+from tfexp.experiment.reporting.figures import COLOURS, new_figure, quiet
 from tfexp.experiment.reporting.scale import spans_decades
 
 __all__ = ["draw"]
 
-_TRAIN, _TEST = "#4269d0", "#ff725c"
+_TRAIN, _TEST = COLOURS[:2]
 
 
 def draw(path: Path, title: str, records: list[Record], metric: str | None) -> None:
     """Write the picture; `metric` is the one of the second panel, None for no such panel."""
-    # without pyplot: no window system is looked for, and no figure stays registered
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     names = ["loss"] if metric is None else ["loss", metric]
-    figure = Figure(figsize=(4.8 * len(names), 3.6), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(title, fontsize=12, fontweight="bold")
+    figure = new_figure(4.8 * len(names), 3.6, title)
     steps = [record["step"] for record in records]
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
         for part, colour in (("train", _TRAIN), ("test", _TEST)):
@@ -32,8 +27,6 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
             axes.set_yscale("log")
         axes.set_xlabel("step")
         axes.set_title(name, fontsize=10, loc="left")
-        axes.grid(True, color="#e6e6e6", linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        quiet(axes)
         axes.legend(frameon=False, fontsize=9)
     figure.savefig(path)

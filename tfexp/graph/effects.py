@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tfexp.core import dtypes
+from tfexp.core.op import flatten_args, group_inputs
 from tfexp.graph.calls import called_functions
 from tfexp.graph.function import Function
 from tfexp.graph.operation import Operation
@@ -82,6 +83,16 @@ def _source(tensor: Tensor) -> Tensor:
 def _functions(op: Operation) -> list[Function]:
     library = op.graph._functions
     return [found for name in called_functions(op) if (found := library.get(name)) is not None]
+
+
+def written_by(op: Operation) -> list[Tensor]:
+    """The inputs of a node, references and resources, that it or a function that it calls may change."""
+    kind = op._op_def
+    resources = [tensor for i, tensor in enumerate(op.inputs) if tensor.dtype is dtypes.resource and _writes(op, i)]
+    if not kind.has_ref_inputs or not kind.writes_refs:
+        return resources
+    given = zip(kind.inputs, group_inputs(kind, op.inputs, op.attrs), strict=True)
+    return resources + flatten_args([tensors for arg, tensors in given if arg.is_ref])
 
 
 def _writes(op: Operation, index: int) -> bool:

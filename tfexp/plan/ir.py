@@ -143,7 +143,7 @@ class LoopDraft:
         self.condition = condition
         self.body = body
         self.results = results
-        # What is known of all values before anything is known of the loop's inputs.
+        # What is known of all values, the variables first, before anything is known of the loop's inputs.
         self.original = [
             (value, value.shape, value.constant)
             for draft in (condition, body)

@@ -63,8 +63,8 @@ def _specialise_loop(node: Node, loop: LoopDraft, doubtful: bool) -> None:
     Where these are not those of the graph (`doubtful`), what it says of the shapes within does not hold either.
     """
     if doubtful:
-        loop.original = [(value, TensorShape(None), constant) for value, _, constant in loop.original]
-    declared = [TensorShape(None) if doubtful else feed.shape for feed in loop.condition.feeds[: loop.variables]]
+        _forget_shapes(loop)
+    declared = [shape for _, shape, _ in loop.original[: loop.variables]]
     shapes = [source.shape for source in node.inputs[: loop.variables]]
     for _ in range(_MAX_ROUNDS):
         following = _specialise_iteration(node, loop, shapes)
@@ -78,6 +78,15 @@ def _specialise_loop(node: Node, loop: LoopDraft, doubtful: bool) -> None:
     ends = [*shapes, *(value.shape for value in loop.condition.fetches[1:])]
     for value, position in zip(node.outputs, loop.results, strict=True):
         value.shape = ends[position]
+
+
+def _forget_shapes(loop: LoopDraft) -> None:
+    """Those of the graph, of all values in the loop and in the loops within it."""
+    loop.original = [(value, TensorShape(None), constant) for value, _, constant in loop.original]
+    for part in (loop.condition, loop.body):
+        for node in part.nodes:
+            if node.loop is not None:
+                _forget_shapes(node.loop)
 
 
 def _specialise_iteration(node: Node, loop: LoopDraft, shapes: list[TensorShape]) -> list[TensorShape]:

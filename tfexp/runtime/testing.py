@@ -22,9 +22,9 @@ from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import Graph
 from tfexp.graph.random_seed import DEFAULT_GRAPH_SEED, set_random_seed
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, reset_default_graph
+from tfexp.runtime.assertions import Assertions
 from tfexp.runtime.benchmark import run_benchmarks, wanted_benchmarks
 from tfexp.runtime.session import Session
-from tfexp.runtime.test_assertions import Assertions
 from tfexp.runtime.test_io import (
     CapturedWrites,
     CheckedThread,

@@ -278,7 +278,7 @@ def import_scoped_meta_graph_with_return_elements(
     import_scope: str | None = None,
     **kwargs: Any,
 ) -> tuple[str, list[Any] | None]:
-    """The same; returns what `return_elements` names, too, as it was imported (None without that)."""
+    """`import_scoped_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
     given = kwargs.get("input_map") or {}
     unbound = definition.collection_def[_UNBOUND].bytes_list.value if _UNBOUND in definition.collection_def else []
     missing = [name for name in map(attr_codec.as_text, unbound) if name not in given]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import os
@@ -182,6 +183,18 @@ def test_what_was_under_way_is_kept_aside(sweeping: Sweeping, tmp_path: Path) ->
     ran, _ = sweeping.run(tmp_path, journal, journal.events)
     assert ran[0] == "0-linreg"
     assert (tmp_path / "0-linreg-lost-1" / "half").read_text() == "a half"
+
+
+def test_output_that_nobody_reads_ends_the_sweep(sweeping: Sweeping, tmp_path: Path) -> None:
+    class Unread(Scripted):
+        def start(self, job: Job) -> None:
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    journal = Journal.create(tmp_path)
+    journal.add(sweeping.events)
+    with pytest.raises(ExperimentError, match=r"output cannot be written: Broken pipe\nsend it elsewhere, and go on with: "):
+        sweeping.run(tmp_path, journal, sweeping.events, Unread())
+    journal.close()
 
 
 def test_a_pool_that_goes_away_ends_the_sweep_and_loses_nothing(sweeping: Sweeping, whole: Any, tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from tfexp.experiment.reporting.figures import COLOURS, new_figure, quiet
 from tfexp.experiment.reporting.listing import heads, is_better_low, settings_that_tell, short
 from tfexp.experiment.reporting.run import Run
+from tfexp.experiment.reporting.scale import spans_decades
 from tfexp.experiment.reporting.select import metric_names
 
-__all__ = ["COLOURS", "draw_curves"]
+__all__ = ["draw_curves"]
 
-COLOURS = ("#4269d0", "#ff725c", "#3ca951", "#efb118", "#a463f2", "#6cc5b0", "#9c6b4e", "#ff8ab7")
 _MOST_TOLD = 2
 """Settings that differ that a name in the legend says."""
 
@@ -24,17 +25,14 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
     written.
     """
     from matplotlib import colormaps
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.collections import LineCollection
-    from matplotlib.figure import Figure
 
     names = metric_names(runs)[:2]
     histories = [(run, run.history().records) for run in runs]
     histories = [(run, records) for run, records in histories if records]
     if not histories:
         return 0
-    figure = Figure(figsize=(5.6 * len(names), 4.2), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(5.6 * len(names), 4.2)
     few = len(histories) <= len(COLOURS)
     told = heads(settings_that_tell([run for run, _ in histories])[:_MOST_TOLD]) if few else {}
     colour_of = {run.path: colour for (run, _), colour in zip(histories, COLOURS)}
@@ -51,8 +49,7 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
             colours = colormaps["viridis_r"]([0.1 + 0.9 * place / max(1, len(points) - 1) for place in range(len(points))])
             axes.add_collection(LineCollection(points, colors=colours, linewidths=0.8, alpha=0.7))
             axes.autoscale()
-        values = [value for line in points for _, value in line]
-        if name == "loss" and values and min(values) > 0 and max(values) / min(values) > 30:
+        if name == "loss" and spans_decades([value for line in points for _, value in line]):
             axes.set_yscale("log")
         title = (
             f"{name}, test rows"
@@ -61,9 +58,7 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
         )
         axes.set_title(title, fontsize=10, loc="left")
         axes.set_xlabel("step")
-        axes.grid(True, color="#e6e6e6", linewidth=0.8)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
+        quiet(axes)
         if few:
             axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.experiment.history import Record, read_records
 from tfexp.experiment.outputs import RunFiles
-from tfexp.experiment.reporting.picture import COLOURS
+from tfexp.experiment.reporting.figures import COLOURS, new_figure, quiet
 from tfexp.experiment.reporting.scale import spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
@@ -58,12 +58,8 @@ def draw_learning(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]
     if sum(len(point.rows) for point, _ in curves) < 2:
         return False
     from matplotlib import colormaps
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.6, 5.2), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(title, fontsize=12, fontweight="bold")
+    figure = new_figure(9.6, 5.2, title)
     axes = figure.subplots()
     few = len(curves) <= len(COLOURS)
     colours = COLOURS if few else [colormaps["viridis"](0.9 * place / (len(curves) - 1)) for place in range(len(curves))]
@@ -82,9 +78,7 @@ def draw_learning(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]
     told = "" if few else f"; the best is the darkest: {_label(curves[0][0])}"
     axes.set_title(f"{sweep.metric_name} on the {sweep.part} rows{told}", fontsize=10, loc="left")
     axes.set_xlabel("step")
-    axes.grid(True, color="#e6e6e6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes)
     if few:
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9, reverse=True)
     figure.savefig(path)

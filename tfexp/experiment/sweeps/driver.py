@@ -105,6 +105,9 @@ class Driver:
                     self._hear(job, message)
             except HostingError as error:
                 raise ExperimentError(f"{error}\n{go_on(self.folder)}") from error
+            except BrokenPipeError as error:  # of `… | head`
+                problem = f"standard output cannot be written: {error.strerror}"
+                raise ExperimentError(f"{problem}\nsend it elsewhere, and {go_on(self.folder)}") from error
         self._write({"kind": "over"})
 
     def _stopped(self, number: int) -> Interrupted:

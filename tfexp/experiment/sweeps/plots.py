@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tfexp.experiment.reporting.figures import new_figure, quiet
 from tfexp.experiment.reporting.scale import TRIED, spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
@@ -53,9 +54,7 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -
     if len(known) < 2 or not names:
         return False
     from matplotlib import colormaps
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.cm import ScalarMappable
-    from matplotlib.figure import Figure
 
     values = [point.value for point in known if point.value is not None]
     norm, best = _norm(values), known[0]
@@ -63,9 +62,7 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -
     panels = names[:_MOST]
     columns = min(3, len(panels))
     lines = math.ceil(len(panels) / columns)
-    figure = Figure(figsize=(9.6, 3.4 + 2.8 * lines), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.suptitle(title, fontsize=12, fontweight="bold")
+    figure = new_figure(9.6, 3.4 + 2.8 * lines, title)
     halves = figure.add_gridspec(2, 1, height_ratios=[3.2, 2.8 * lines])
     above, below = figure.add_subfigure(halves[0]), figure.add_subfigure(halves[1])
     _parallel(above.subplots(), names, known, best, sweep, norm, colours)
@@ -154,9 +151,7 @@ def _against(axes: Any, name: str, points: Sequence[Ranked], best: Ranked, norm:
         axes.set_xticks(range(len(scale.names)), scale.names, fontsize=9)
         axes.set_xlim(-0.5, len(scale.names) - 0.5)
     axes.set_xlabel(name, fontsize=9)
-    axes.grid(True, color="#e6e6e6", linewidth=0.8)
-    axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
+    quiet(axes)
 
 
 def _norm(values: Sequence[float]) -> Any:

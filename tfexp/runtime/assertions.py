@@ -49,7 +49,7 @@ class Assertions(absltest.TestCase):
 
     def assertAllClose(self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None) -> None:
         """Structures of numbers, arrays or tensors whose leaves differ by at most `atol + rtol * |b|`."""
-        if _has_rows(a) or _has_rows(b):
+        if _is_ragged(a) or _is_ragged(b):
             a, b = self._GetPyList(a), self._GetPyList(b)
         self._assert_close(a, b, rtol, atol, "", msg or "")
 
@@ -62,7 +62,7 @@ class Assertions(absltest.TestCase):
             self.assertCountEqual(a, b, keys)
             for key in a:
                 self._assert_close(a[key], b[key], rtol, atol, f"{path}[{key}]", msg)
-        elif _is_ragged(a) or _is_ragged(b):
+        elif _has_parts(a) or _has_parts(b):
             lengths = _length(a), _length(b)
             items = f"Mismatched length: a{path} has {lengths[0]} items, but b{path} has {lengths[1]} items. {msg}"
             self.assertEqual(*lengths, items)
@@ -144,7 +144,7 @@ class Assertions(absltest.TestCase):
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Arrays or tensors of one shape with equal elements; NaN is NaN."""
-        if _has_rows(a) or _has_rows(b):
+        if _is_ragged(a) or _is_ragged(b):
             self.assertEqual(self._GetPyList(a), self._GetPyList(b), msg)
             return
         one, other = self._GetNdArray(a), self._GetNdArray(b)
@@ -283,12 +283,12 @@ class Assertions(absltest.TestCase):
     assertItemsEqual = absltest.TestCase.assertCountEqual
 
 
-def _has_rows(value: Any) -> bool:
+def _is_ragged(value: Any) -> bool:
     """A ragged tensor, or the value of one."""
     return hasattr(value, "nested_row_splits")
 
 
-def _is_ragged(value: Any) -> bool:
+def _has_parts(value: Any) -> bool:
     """A list that is compared element by element: it holds tensors, mappings, or arrays of several shapes."""
     if not isinstance(value, (list, tuple)):
         return False
