@@ -1,6 +1,7 @@
 """Initializers as version 2 has them: without a type of their own, and drawing without a state where they have a seed.
 
-They are called as `init(shape, dtype=tf.float32)`. Source: `tf.keras.initializers` of TF 2.0.
+They are called as `init(shape, dtype=tf.float32)`; ValueError for a dtype that they make no values of. Source:
+`tf.keras.initializers` of TF 2.0.
 """
 
 from __future__ import annotations
@@ -34,7 +35,17 @@ __all__ = [
 
 
 class _Untyped(Initializer):
+    _expected = "floating point type"  # in messages
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        """Whether there are values of that type."""
+        return dtype.is_floating
+
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Tensor:
+        dtype = dtypes.as_dtype(dtype)
+        if not self._makes(dtype):
+            raise ValueError(f"Expected {self._expected}, got {dtype}.")
         return super().__call__(shape, dtype, partition_info)
 
     def get_config(self) -> dict[str, Any]:
@@ -56,14 +67,22 @@ class _Untyped(Initializer):
         return stateless_truncated_normal(shape, [self.seed, 0], mean, stddev, dtype)
 
 
-class Zeros(_Untyped, initializers.Zeros):
+class _Filled(_Untyped):
+    _expected = "numeric or boolean dtype"
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return dtype.is_numpy_compatible and dtype != dtypes.string
+
+
+class Zeros(_Filled, initializers.Zeros):
     """All zeros."""
 
     def __init__(self) -> None:
         super().__init__()
 
 
-class Ones(_Untyped, initializers.Ones):
+class Ones(_Filled, initializers.Ones):
     """All ones."""
 
     def __init__(self) -> None:
@@ -73,12 +92,22 @@ class Ones(_Untyped, initializers.Ones):
 class Constant(_Untyped, initializers.Constant):  # type: ignore[misc]  # a call checks no shape
     """A value, or a list of them in row-major order."""
 
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return True
+
     def __init__(self, value: Any = 0) -> None:
         super().__init__(value)
 
 
 class RandomUniform(_Untyped, initializers.RandomUniform):
     """Numbers from [minval, maxval)."""
+
+    _expected = "float or integer dtype"
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return dtype.is_floating or dtype.is_integer
 
     def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
         super().__init__(minval, maxval, seed)
