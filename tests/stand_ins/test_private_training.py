@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.stand_ins import checkpoint_initializers, functional_savers, hooks_of_several_steps, tracked
 from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
@@ -177,3 +178,14 @@ def test_event_files_of_ones_own_name(tmp_path):
     writer.Close()
     writer.WriteEvent(tf.Event(step=4))
     assert [event.step for event in tf.train.summary_iterator(str(path))] == [0, 3]
+
+
+def test_devices_of_what_a_checkpoint_has():
+    with tf.device("/cpu:1"):
+        value = tf.constant(1.0)
+    made = SaveSpec(lambda: value, "", "made", tf.float32, "/device:CPU:2")
+    assert SaveSpec(value, "", "key").device == "/device:CPU:1"
+    assert (SaveableObject(value, [made], "made").device, SaveableObject(value, [], "none").device) == (
+        "/device:CPU:2",
+        "/device:CPU:1",
+    )
