@@ -270,3 +270,24 @@ def test_a_function_put_into_the_log_gets_what_keras_warns_of(monkeypatch):
         assert [text.split(".")[0] for text in said] == ["Output left_out missing from loss dictionary"]
     tf.logging.warning("unheard")
     assert len(said) == 1
+
+
+def test_nodes_and_values_made_by_their_classes():
+    ops = module("framework.ops")
+    graph = tf.Graph()
+    with graph.as_default(), tf.device("/cpu:0"), tf.name_scope("scope"):
+        node = ops.Operation(ops._NodeDef("NoOp", "a", device="/gpu:1"), graph, [], [])
+        after = ops.Operation(ops._NodeDef("NoOp", "b"), graph, [], [], [node])
+    assert (node.name, node.device, after.device, after.control_inputs) == ("a", "/device:GPU:1", "", [node])
+    assert graph.get_operations() == [node, after] and isinstance(node, ops.Operation)
+    assert not isinstance(graph, ops.Operation)
+    with pytest.raises(TypeError, match="needs to be a NodeDef"):
+        ops.Operation("NoOp", graph)
+    with pytest.raises(TypeError, match="needs to be a Graph"):
+        ops.Operation(ops._NodeDef("NoOp", "c"), "graph")
+    with pytest.raises(ValueError, match="'-c' is not a valid node name"):
+        ops.Operation(ops._NodeDef("NoOp", "-c"), graph)
+    value = ops.EagerTensor([1, 2], device="CPU:0", dtype=tf.float64.as_datatype_enum)
+    assert (value.dtype, value.numpy().tolist()) == (tf.float64, [1.0, 2.0])
+    with eager_mode():
+        assert isinstance(value, ops.EagerTensor) and isinstance(tf.constant(1), ops.EagerTensor)

@@ -94,7 +94,8 @@ FRAMEWORK = {
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
     "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
-    "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "framework.ops": renamed("tfexp.stand_ins.constructors", Operation="Operation", EagerTensor="EagerTensor")
+    + "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
     "tfexp.graph.statistics "
     "tfexp.stand_ins.framework_ops tfexp.stand_ins.framework_registries tfexp.stand_ins.composites "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "

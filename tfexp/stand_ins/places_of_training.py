@@ -25,7 +25,7 @@ TRAINING = {
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
-    "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
+    "distribute.device_util": "tfexp.stand_ins.devices",
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
     "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
