@@ -67,23 +67,25 @@ class _Untyped(Initializer):
         return stateless_truncated_normal(shape, [self.seed, 0], mean, stddev, dtype)
 
 
-class _Filled(_Untyped):
-    _expected = "numeric or boolean dtype"
+class Zeros(_Untyped, initializers.Zeros):
+    """All zeros; empty strings."""
 
     @staticmethod
     def _makes(dtype: dtypes.DType) -> bool:
-        return dtype.is_numpy_compatible and dtype != dtypes.string
-
-
-class Zeros(_Filled, initializers.Zeros):
-    """All zeros."""
+        return True
 
     def __init__(self) -> None:
         super().__init__()
 
 
-class Ones(_Filled, initializers.Ones):
+class Ones(_Untyped, initializers.Ones):
     """All ones."""
+
+    _expected = "numeric or boolean dtype"
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return dtype.is_numpy_compatible and dtype != dtypes.string
 
     def __init__(self) -> None:
         super().__init__()
