@@ -65,7 +65,14 @@ class EagerTensor(eager_tensor.EagerTensor, metaclass=_StandsFor):
     """A tensor that holds its value."""
 
     @staticmethod
-    def _make(value: Any, device: str | None = None, dtype: Any = None) -> Tensor:
-        """The value as a tensor, of that DType (its number in protos serves as well); it is on the CPU, where all are."""
+    def _make(value: Any, device: str | None = None, dtype: int | None = None) -> Tensor:
+        """The value as a tensor of the dtype of that number; it is on the CPU, where all are.
+
+        TypeError without a device and for a `dtype` that is no number.
+        """
+        if device is None:
+            raise TypeError("Required argument 'device' (pos 2) not found")
+        if not isinstance(dtype, (int, type(None))):
+            raise TypeError(f"Expecting a DataType value for dtype. Got {type(dtype).__name__}")
         with eager_mode():
             return convert_to_tensor(value, None if dtype is None else as_dtype(dtype))

@@ -356,7 +356,8 @@ PYTHON = {
     "platform.tf_logging": "is tf.logging",
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
-    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files",
+    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files "
+    "tfexp.stand_ins.tensor_internals",
     "tf2": "tfexp.graph.behavior:enabled=v2_behavior_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",

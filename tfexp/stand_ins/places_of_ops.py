@@ -71,7 +71,7 @@ OPS = {
     + renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
     + renamed("tfexp.stand_ins.ragged_conversions", string_split_v2="string_split_v2"),
     "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
-    "tfexp.stand_ins.ragged_conversions",
+    "tfexp.stand_ins.ragged_conversions tfexp.stand_ins.composite_internals",
     "ops.ragged.ragged_tensor_shape": "tfexp.ragged_tensors.dynamic_shape",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
     "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",
