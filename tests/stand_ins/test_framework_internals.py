@@ -289,7 +289,7 @@ def test_nodes_and_values_made_by_their_classes():
         ops.Operation(ops._NodeDef("NoOp", "-c"), graph)
     with pytest.raises(TypeError, match="pos 2"):
         ops.EagerTensor(1)
-    with pytest.raises(TypeError, match="Expecting a DataType value for dtype. Got str"):
+    with pytest.raises(TypeError, match=r"Expecting a DataType value for dtype. Got str"):
         ops.EagerTensor(1, device="CPU:0", dtype="1")
     value = ops.EagerTensor([1, 2], device="CPU:0", dtype=tf.float64.as_datatype_enum)
     assert (value.dtype, value.numpy().tolist()) == (tf.float64, [1.0, 2.0])
@@ -344,7 +344,7 @@ def test_tensors_that_stand_for_values():
             assert repr(session.run(again)) == repr(session.run(value))
             with pytest.raises(ValueError, match="wrong number of tensors"):
                 spec._from_tensor_list([])
-            with pytest.raises(ValueError, match="tensor 0 .* is incompatible with TensorSpec"):
+            with pytest.raises(ValueError, match=r"tensor 0 .* is incompatible with TensorSpec"):
                 spec._from_tensor_list([tf.constant("a")])
         assert (spec._ragged_rank, spec._row_splits_dtype, spec._to_legacy_output_classes()) == (1, tf.int64, spec)
 
