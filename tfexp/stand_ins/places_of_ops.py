@@ -58,6 +58,7 @@ OPS = {
     "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
     "ops.ragged.ragged_config": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_dispatch": "tfexp.stand_ins.ragged_dispatch",
     "ops.ragged.ragged_factory_ops": "tf.ragged",
     "ops.ragged.ragged_functional_ops": "tf.ragged",
     "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
