@@ -15,6 +15,7 @@ OPS = {
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.bijector": "tfexp.distributions.bijectors.bijector",
+    "ops.distributions.bijector_test_util": "tfexp.stand_ins.bijector_tests",
     "ops.distributions.bijector_impl": "tfexp.distributions.bijectors.bijector",
     "ops.distributions.categorical": "tf.distributions",
     "ops.distributions.dirichlet": "tf.distributions",
