@@ -42,9 +42,8 @@ class SaveableObject:
         self.op = op
         self.specs = list(specs)
         self.name = name
-        self.device = self.specs[0].device if self.specs else None
-        if self.device is None:
-            self.device = getattr(op, "device", "")
+        made_on = self.specs[0].device if self.specs else None
+        self.device: str = getattr(op, "device", "") if made_on is None else made_on
 
     def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Any) -> Any:
         """The operation that puts these values, in the order of `specs`, back."""
