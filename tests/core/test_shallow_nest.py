@@ -59,3 +59,18 @@ def test_dictionaries_of_structures():
     ):
         with pytest.raises(error, match=message):
             shallow_nest.flatten_dict_items(bad)
+
+
+def test_further_elements_where_lengths_are_not_checked():
+    shallow, deep = {"b": 0, "d": (0, 0)}, {"a": 1, "b": [2], "d": (3, 4, 5)}
+    assert shallow_nest.flatten_up_to(shallow, deep, check_subtrees_length=False) == [[2], 3, 4]
+    paths = shallow_nest.flatten_with_tuple_paths_up_to(shallow, deep, check_subtrees_length=False)
+    assert paths == [(("b",), [2]), (("d", 0), 3), (("d", 1), 4)]
+    doubled = shallow_nest.map_structure_up_to(shallow, lambda leaf: leaf * 2, deep, check_subtrees_length=False)
+    assert doubled == {"b": [2, 2], "d": (6, 8)}
+    with pytest.raises(ValueError, match="same sequence length"):
+        shallow_nest.assert_shallow_structure(shallow, deep)
+    with pytest.raises(ValueError, match="fewer elements"):
+        shallow_nest.assert_shallow_structure([0, 0], [1], check_subtrees_length=False)
+    with pytest.raises(ValueError, match="not a subset"):
+        shallow_nest.assert_shallow_structure({"c": 0}, deep, check_subtrees_length=False)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.stand_ins.modules import stand_for
 
 ROWS = [[1, 2], [], [3]]
 DEEP = [[[1, 2], [3]], [], [[4, 5, 6]]]
@@ -252,3 +253,39 @@ def test_inner_dimensions_of_no_values() -> None:
     empty = tf.ragged.constant([[], []], ragged_rank=1, inner_shape=(2,))
     assert (empty.flat_values.shape.as_list(), empty.dtype) == ([0, 2], tf.float32)
     assert tf.ragged.constant([[]], tf.string, inner_shape=(2,), ragged_rank=1).dtype == tf.string
+
+
+def test_functions_of_each_element_that_were_the_last_to_take_rows() -> None:
+    whole, halves = tf.ragged.constant([[1, 2], []]), tf.ragged.constant([[0.5], [1.0, -2.0]])
+    numbers = tf.complex(halves, tf.ragged.constant([[1.0], [0.0, 2.0]]))
+    found = [
+        tf.bitwise.invert(whole),
+        tf.bitwise.left_shift(whole, 2),
+        tf.bitwise.right_shift(8, whole),
+        tf.math.real(numbers),
+        tf.math.imag(tf.math.conj(numbers)),
+        tf.cast(tf.math.angle(numbers) * 100, tf.int32),
+        tf.cast(tf.math.log_sigmoid(halves) * 100, tf.int32),
+        tf.io.decode_compressed(tf.ragged.constant([["a"], []])),
+    ]
+    with tf.Session() as session:
+        assert [value.to_list() for value in session.run(found)] == [
+            [[-2, -3], []],
+            [[4, 8], []],
+            [[4, 2], []],
+            [[0.5], [1.0, -2.0]],
+            [[-1.0], [0.0, -2.0]],
+            [[110], [0, 235]],
+            [[-47], [-31, -212]],
+            [[b"a"], []],
+        ]
+
+
+def test_functions_that_take_ragged_tensors_are_listed() -> None:
+    dispatch = stand_for("tensorflow.python.ops.ragged.ragged_dispatch")
+    first, second = dispatch.ragged_op_list(), dispatch.ragged_op_list(tf_version=2)
+    assert "* `tf.math.add`(**x**, **y**, name=`None`)" in first
+    assert "* `tf.cast`(**x**, dtype, name=`None`)" in second
+    assert "`tf.batch_gather`" in first and "`tf.batch_gather`" not in second
+    with pytest.raises(ValueError, match="version 1 or 2"):
+        dispatch.ragged_op_list(3)

@@ -33,6 +33,9 @@ def ragged(value, **settings):
             lambda: tf.where(ragged([[True, False], [True]]), ragged([[1, 2], [3]]), ragged([[4, 5], [6]])),
             [[1, 5], [3]],
         ),
+        (lambda: tf.dynamic_partition(ragged(ROWS), [0, 1, 0], 2)[0], [[1, 2], []]),
+        (lambda: tf.dynamic_partition(ragged(ROWS), ragged([[0, 1], [0], []], dtype=tf.int32), 3)[0], [1, 3]),
+        (lambda: tf.dynamic_partition([1, 2, 3], tf.constant([0, 1, 0]), 2)[0], [1, 3]),
         (lambda: tf.where([True, False], ragged([[1, 2], [3]]), ragged([[4], [6, 7]])), [[1, 2], [6, 7]]),
         (lambda: tf.where(ragged([[[True, False], [True]], [], [[False, True]]])), [[0, 0, 0], [0, 1, 0], [2, 0, 1]]),
     ],
@@ -52,6 +55,7 @@ def test_values(make, expected):
         (lambda: tf.gather_nd(ragged(ROWS), [[1, 1]]), tf.errors.InvalidArgumentError, "assertion failed"),
         (lambda: tf.where(ragged([[True]]), ragged(ROWS)), ValueError, "both None or both non-None"),
         (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, "must have rank 1"),
+        (lambda: tf.dynamic_partition(ragged(ROWS), [0, 1, 0], 2.0), TypeError, "must be a non-negative integer"),
         (lambda: tf.batch_gather(ragged(ROWS), 1), ValueError, "rank must be at least 1"),
     ],
 )

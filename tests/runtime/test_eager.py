@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 
@@ -24,6 +25,22 @@ MATRIX = [[1.0, 2.0], [3.0, 4.0]]
 
 
 # --- tensors ------------------------------------------------------------------------------------------------------------
+
+
+def test_one_element_is_a_number_whatever_its_rank():
+    x = tf.constant([[1.5]])
+    assert (float(x), int(x), complex(x)) == (1.5, 1, 1.5)
+    assert not tf.constant([])
+    for number in (float, int, complex):
+        with pytest.raises(TypeError, match="only size-1 arrays"):
+            number(tf.constant([1, 2]))
+
+
+def test_tensors_are_pickled_as_their_values():
+    for value in (tf.constant(MATRIX, tf.bfloat16), tf.constant([b"a", b""])):
+        again = pickle.loads(pickle.dumps(value))
+        assert again is not value and again.dtype == value.dtype
+        np.testing.assert_array_equal(again.numpy(), value.numpy())
 
 
 def test_a_tensor_holds_its_value():

@@ -302,3 +302,94 @@ def test_a_function_put_into_the_log_gets_what_keras_warns_of(monkeypatch):
         assert [text.split(".")[0] for text in said] == ["Output left_out missing from loss dictionary"]
     tf.logging.warning("unheard")
     assert len(said) == 1
+
+
+def test_nodes_and_values_made_by_their_classes():
+    ops = module("framework.ops")
+    graph = tf.Graph()
+    with graph.as_default(), tf.device("/cpu:0"), tf.name_scope("scope"):
+        node = ops.Operation(ops._NodeDef("NoOp", "a", device="/gpu:1"), graph, [], [])
+        after = ops.Operation(ops._NodeDef("NoOp", "b"), graph, [], [], [node])
+    assert (node.name, node.device, after.device, after.control_inputs) == ("a", "/device:GPU:1", "", [node])
+    assert graph.get_operations() == [node, after] and isinstance(node, ops.Operation)
+    assert not isinstance(graph, ops.Operation)
+    with pytest.raises(TypeError, match="needs to be a NodeDef"):
+        ops.Operation("NoOp", graph)
+    with pytest.raises(TypeError, match="needs to be a Graph"):
+        ops.Operation(ops._NodeDef("NoOp", "c"), "graph")
+    with pytest.raises(ValueError, match="'-c' is not a valid node name"):
+        ops.Operation(ops._NodeDef("NoOp", "-c"), graph)
+    with pytest.raises(TypeError, match="pos 2"):
+        ops.EagerTensor(1)
+    with pytest.raises(TypeError, match=r"Expecting a DataType value for dtype. Got str"):
+        ops.EagerTensor(1, device="CPU:0", dtype="1")
+    value = ops.EagerTensor([1, 2], device="CPU:0", dtype=tf.float64.as_datatype_enum)
+    assert (value.dtype, value.numpy().tolist()) == (tf.float64, [1.0, 2.0])
+    with eager_mode():
+        assert isinstance(value, ops.EagerTensor) and isinstance(tf.constant(1), ops.EagerTensor)
+
+
+def test_sizes_and_numbers_of_tensors():
+    ops, wrapped = module("framework.ops"), module("pywrap_tensorflow")
+    device = module("eager.context").context().device_name
+    one, other = ops.EagerTensor([[1, 2], [3, 4], [5, 6]], device), ops.EagerTensor([1.0, 2.0], device)
+    assert (one._rank(), one._shape_as_list(), one._num_elements()) == (2, [3, 2], 6)
+    assert (other._datatype_enum(), other._numpy().tolist(), other.backing_device) == (1, [1, 2], device)
+    with tf.Graph().as_default():
+        unknown = tf.placeholder(tf.float32)
+        assert (unknown._rank(), unknown._shape_as_list()) == (None, None)
+    assert wrapped.TFE_Py_TensorShapeSlice([one, other], 0).numpy().tolist() == [3, 2]
+    for tensors, dim, error, message in (
+        (one, 0, TypeError, "must be a list or a tuple"),
+        ([one, "a"], 0, TypeError, 'element 1 has type "str"'),
+        ([one], -2, ValueError, "must be non-negative. Got -2"),
+        ([one, other], 1, IndexError, r"dimension \(1\) must be smaller than rank .* index 1 has rank 1"),
+    ):
+        with pytest.raises(error, match=message):
+            wrapped.TFE_Py_TensorShapeSlice(tensors, dim)
+
+
+def test_tensors_that_stand_for_values():
+    ragged_tensor, specs = module("ops.ragged.ragged_tensor"), module("framework.tensor_spec")
+    sparse_specs = module("framework.sparse_tensor")
+    with tf.Graph().as_default(), tf.Session() as session:
+        ragged = tf.ragged.constant([[1, 2], [3]])
+        values = [tf.ones([2, 3]), tf.SparseTensor([[0, 1]], [1.0], [2, 3]), ragged]
+        for spec, value, stored, batch in zip(
+            [
+                specs.TensorSpec([2, None], tf.float32),
+                sparse_specs.SparseTensorSpec([2, 3], tf.float32),
+                ragged_tensor.RaggedTensorSpec([2, None], tf.int32),
+            ],
+            values,
+            ["float32", "variant", "variant"],
+            [[2, 3], [None, 3], [2]],
+            strict=True,
+        ):
+            assert type(spec)._deserialize(spec._serialize()) == spec
+            assert (spec._shape, spec._dtype) == (spec._to_legacy_output_shapes(), spec._to_legacy_output_types())
+            (tensor,) = spec._to_tensor_list(value)
+            assert tensor.dtype.name == stored
+            assert [one.shape.as_list() for one in spec._to_batched_tensor_list(value)] == [batch]
+            again = spec._from_tensor_list([tensor])
+            assert type(again) is type(value)
+            assert repr(session.run(again)) == repr(session.run(value))
+            with pytest.raises(ValueError, match="wrong number of tensors"):
+                spec._from_tensor_list([])
+            with pytest.raises(ValueError, match=r"tensor 0 .* is incompatible with TensorSpec"):
+                spec._from_tensor_list([tf.constant("a")])
+        assert (spec._ragged_rank, spec._row_splits_dtype, spec._to_legacy_output_classes()) == (1, tf.int64, spec)
+
+
+def test_ragged_tensors_in_variants():
+    RaggedTensor = module("ops.ragged.ragged_tensor").RaggedTensor
+    with tf.Graph().as_default(), tf.Session() as session:
+        ragged = tf.ragged.constant([[1, 2], [3]])
+        whole, rows = ragged._to_variant(), ragged._to_variant(batched_input=True)
+        assert (whole.shape.as_list(), rows.shape.as_list(), ragged._is_eager()) == ([], [2], False)
+        assert whole.op.name.startswith("RaggedToVariant/")
+        for variant, rank in ((whole, None), (rows, 0)):
+            again = RaggedTensor._from_variant(variant, tf.int32, output_ragged_rank=1, input_ragged_rank=rank)
+            assert session.run(again).to_list() == [[1, 2], [3]]
+        with pytest.raises(ValueError, match="output_ragged_rank must be equal to input_ragged_rank"):
+            RaggedTensor._from_variant(rows, tf.int32, 2, 0)

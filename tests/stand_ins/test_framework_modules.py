@@ -7,6 +7,7 @@ import pytest
 from absl.testing import parameterized
 
 import tfexp as tf
+from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 
@@ -82,11 +83,16 @@ def test_objects_by_identity():
 
 
 def test_devices_merged_and_completed():
-    device, device_util = module("framework.device"), module("training.device_util")
+    device, device_util = module("framework.device"), module("distribute.device_util")
     with tf.Graph().as_default(), tf.device("/job:ps"), tf.device(device.merge_device("/task:1/gpu:2")):
         assert tf.constant(1.0).device == "/job:ps/task:1/device:GPU:2"
         assert device_util.current() == "/job:ps"
-    assert device_util.canonicalize("/cpu:0") == "/job:localhost/replica:0/task:0/device:CPU:0"
+    assert device_util.canonicalize("/cpu:0") == "/replica:0/task:0/device:CPU:0"
+    with eager_mode():
+        assert device_util.resolve("/gpu:2") == "/job:localhost/replica:0/task:0/device:GPU:2"
+    assert device_util.get_host_for_device("/job:worker/task:1/device:GPU:1") == "/job:worker/task:1/device:CPU:0"
+    assert device_util.local_devices_from_num_gpus(2) == ("/device:GPU:0", "/device:GPU:1")
+    assert device_util.local_devices_from_num_gpus(0) == ("/device:CPU:0",)
     assert device_util.canonicalize("/gpu:1", default="/job:worker/task:3") == "/job:worker/replica:0/task:3/device:GPU:1"
     with pytest.raises(ValueError, match="Unknown attribute"):
         device.check_valid("/nothing:3")

@@ -102,11 +102,33 @@ def test_features_by_date():
 
 def test_assertions_with_other_arguments():
     check_ops = stand_for("tensorflow.python.ops.check_ops")
-    assert {"assert_less_v2", "assert_rank_v2"} <= set(dir(check_ops))
     with eager_mode():
         check_ops.assert_less_v2(1, 2, "fine")
+        check_ops.assert_less_equal_v2(y=2, x=1)
         with pytest.raises(tf.errors.InvalidArgumentError, match="too small"):
             check_ops.assert_greater_v2(1, 2, "too small", 3, "name")
         with pytest.raises(tf.errors.InvalidArgumentError, match="negative"):
             check_ops.assert_non_negative_v2(-1, message="negative")
     assert not hasattr(check_ops, "assert_nothing_v2")
+
+
+def test_functions_of_version_2_by_their_private_names():
+    """Their arguments are those of 1.15's private modules, also where an op is called so as well."""
+    arrays, confusion, lookup, nn, random = (
+        stand_for(f"tensorflow.python.ops.{name}")
+        for name in ("array_ops", "confusion_matrix", "lookup_ops", "nn_ops", "random_ops")
+    )
+    with eager_mode():
+        np.testing.assert_array_equal(arrays.gather_v2([[1, 2], [3, 4]], [1], None, 1), [[2], [4]])
+        np.testing.assert_array_equal(arrays.pad_v2([5], [[1, 0]], "CONSTANT", 7), [7, 5])
+        np.testing.assert_array_equal(arrays.zeros_like_v2(input=[5]), [0])
+        np.testing.assert_array_equal(confusion.confusion_matrix([0, 1], [0, 1], None, [2, 3], tf.int32), [[2, 0], [0, 3]])
+        assert nn.crelu_v2([[1.0, -1.0]], 0).shape == [2, 2]
+        assert random.random_poisson_v2([3], lam=2.0).shape == [3]
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = lookup.index_table_from_tensor(vocabulary_list=["a", "b"], num_oov_buckets=1)
+        words = lookup.index_to_string_table_from_tensor(vocabulary_list=["a", "b"])
+        found = table.lookup(tf.constant(["b", "c"])), words.lookup(tf.constant([1, 2], tf.int64))
+        session.run(tf.tables_initializer())
+        numbers, texts = session.run(found)
+    assert numbers.tolist() == [1, 2] and texts.tolist() == [b"b", b"UNK"]

@@ -1,9 +1,12 @@
 """Private names of training that TensorFlow's tests use: savers of objects, matrices, hooks."""
 
+import os
+
 import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.stand_ins import checkpoint_initializers, functional_savers, hooks_of_several_steps, tracked
 from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
@@ -177,3 +180,51 @@ def test_event_files_of_ones_own_name(tmp_path):
     writer.Close()
     writer.WriteEvent(tf.Event(step=4))
     assert [event.step for event in tf.train.summary_iterator(str(path))] == [0, 3]
+
+
+def test_devices_of_what_a_checkpoint_has():
+    with tf.device("/cpu:1"):
+        value = tf.constant(1.0)
+    made = SaveSpec(lambda: value, "", "made", tf.float32, "/device:CPU:2")
+    assert SaveSpec(value, "", "key").device == "/device:CPU:1"
+    assert (SaveableObject(value, [made], "made").device, SaveableObject(value, [], "none").device) == (
+        "/device:CPU:2",
+        "/device:CPU:1",
+    )
+
+
+def test_signatures_and_folders_of_exports(tmp_path):
+    utils, outputs = (
+        stand_for(f"tensorflow.python.saved_model.model_utils.{name}") for name in ("export_utils", "export_output")
+    )
+    text, number = tf.placeholder(tf.string), tf.constant([1.0])
+    heads = {"serving_default": outputs.RegressionOutput(number), None: outputs.PredictOutput(number)}
+    signatures = utils.build_all_signature_defs(text, heads, {"raw": {"x": number}, None: text})
+    assert {name: sorted(one.inputs) for name, one in signatures.items()} == {
+        "serving_default": ["inputs"],
+        "None": ["input"],
+        "raw:None": ["x"],
+        "None:serving_default": ["inputs"],
+        "None:None": ["input"],
+    }
+    trained = utils.export_outputs_for_mode("train", loss=number, metrics={"m": (number, number)})
+    assert sorted(utils.build_all_signature_defs({"x": number}, trained, serving_only=False)["train"].outputs) == [
+        "loss",
+        "metrics/m/update_op",
+        "metrics/m/value",
+    ]
+    assert utils.build_all_signature_defs({"x": number}, trained) == {}
+    assert sorted(utils.export_outputs_for_mode("infer", {"a": heads[None]})) == ["a", "serving_default"]
+    assert list(utils.export_outputs_for_mode("test", loss=number)) == ["eval"]
+    for call, error, message in (
+        (lambda: utils.build_all_signature_defs(text, None), ValueError, "must be a dict"),
+        (lambda: utils.export_outputs_for_mode("other"), ValueError, "Invalid mode key: other"),
+        (lambda: utils.get_export_outputs([], None), TypeError, "must be dict"),
+        (lambda: utils.get_export_outputs({"a": 1}, None), TypeError, "must be ExportOutput objects"),
+        (lambda: utils.get_export_outputs({"a": heads[None], "b": heads[None]}, None), ValueError, "none of them"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
+    folder = utils.get_timestamped_export_dir(str(tmp_path))
+    assert os.path.dirname(folder) == os.fsencode(tmp_path) and os.path.basename(folder).isdigit()
+    assert utils.get_temp_export_dir("base/12") == b"base/temp-12"

@@ -51,9 +51,16 @@ def _yield_value(iterable: Any) -> Iterator[Any]:
 
 
 def assert_shallow_structure(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
 ) -> None:
-    """TypeError or ValueError unless `input_tree` has the nesting of `shallow_tree`, and perhaps more below."""
+    """TypeError or ValueError unless `input_tree` has the nesting of `shallow_tree`, and perhaps more below.
+
+    Without `check_subtrees_length` it may also have more beside: further elements, other keys.
+    """
     if not is_nested(shallow_tree, expand_composites):
         return
     if not is_nested(input_tree, expand_composites):
@@ -63,12 +70,22 @@ def assert_shallow_structure(
             STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(input_tree), shallow_type=type(shallow_tree))
         )
     shallow, deep = dict(children(shallow_tree)), dict(children(input_tree))
-    if len(shallow) != len(deep):
+    if check_subtrees_length and len(shallow) != len(deep):
         raise ValueError(STRUCTURES_HAVE_MISMATCHING_LENGTHS.format(input_length=len(deep), shallow_length=len(shallow)))
+    if len(shallow) > len(deep):
+        raise ValueError(INPUT_TREE_SMALLER_THAN_SHALLOW_TREE.format(input_size=len(deep), shallow_size=len(shallow)))
     if isinstance(shallow_tree, Mapping) and (unknown := set(shallow) - set(deep)):
         raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(unknown)))
-    for one, other in zip(shallow.values(), deep.values(), strict=True):
-        assert_shallow_structure(one, other, check_types, expand_composites)
+    for _, one, other in _children_of_both(shallow_tree, input_tree):
+        assert_shallow_structure(one, other, check_types, expand_composites, check_subtrees_length)
+
+
+def _children_of_both(shallow: Any, deep: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """(key or index, element of `shallow`, what `deep` has there): of mappings by their keys, else in order."""
+    if isinstance(shallow, Mapping) and isinstance(deep, Mapping):
+        return ((key, one, deep[key]) for key, one in children(shallow))
+    # There may be more in `deep`.
+    return ((key, one, other) for (key, one), (_, other) in zip(children(shallow), children(deep), strict=False))
 
 
 def _pairs_up_to(
@@ -78,23 +95,32 @@ def _pairs_up_to(
     if not is_nested(shallow, expand_composites):
         yield path, deep
         return
-    for (key, one), (_, other) in zip(children(shallow), children(deep), strict=True):
+    for key, one, other in _children_of_both(shallow, deep):
         yield from _pairs_up_to(one, other, expand_composites, (*path, key))
 
 
 def flatten_with_tuple_paths_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
 ) -> list[tuple[tuple[Any, ...], Any]]:
-    """(path, what `input_tree` has there) for each leaf of `shallow_tree`."""
-    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites)
+    """(path, what `input_tree` has there) for each leaf of `shallow_tree`; checked by `assert_shallow_structure`."""
+    assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
     return list(_pairs_up_to(shallow_tree, input_tree, expand_composites))
 
 
 def flatten_up_to(
-    shallow_tree: Any, input_tree: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: Any,
+    input_tree: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
 ) -> list[Any]:
-    """What `input_tree` has where `shallow_tree` has leaves."""
-    return [leaf for _, leaf in flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types, expand_composites)]
+    """What `input_tree` has where `shallow_tree` has leaves; checked by `assert_shallow_structure`."""
+    checks = check_types, expand_composites, check_subtrees_length
+    return [leaf for _, leaf in flatten_with_tuple_paths_up_to(shallow_tree, input_tree, *checks)]
 
 
 def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **options: Any) -> Any:
@@ -103,12 +129,18 @@ def map_structure_up_to(shallow_tree: Any, func: Callable[..., Any], *inputs: An
 
 
 def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable[..., Any], *inputs: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: Any,
+    func: Callable[..., Any],
+    *inputs: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
 ) -> Any:
     """As `map_structure_up_to`; `func` gets the leaf's path, a tuple, before what the inputs have there."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
-    flat = [flatten_up_to(shallow_tree, tree, check_types, expand_composites) for tree in inputs]
+    checks = check_types, expand_composites, check_subtrees_length
+    flat = [flatten_up_to(shallow_tree, tree, *checks) for tree in inputs]
     results = [func(path, *leaves) for path, *leaves in zip(yield_flat_paths(shallow_tree), *flat, strict=True)]
     return pack_sequence_as(shallow_tree, results, expand_composites)
 

@@ -366,8 +366,18 @@ def as_shape(shape: Any) -> TensorShape:
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
 
-def unknown_shape(ndims: int | None = None) -> TensorShape:
-    return TensorShape(None if ndims is None else [None] * ndims)
+def unknown_shape(rank: int | None = None, **kwargs: Any) -> TensorShape:
+    """A shape of that many unknown sizes; without `rank`, or `ndims` as it was called before, nothing is known.
+
+    TypeError for other arguments and for both. Source: `tensor_shape.unknown_shape`, TF 1.15.
+    """
+    if "ndims" in kwargs:
+        if rank is not None:
+            raise TypeError("unknown_shape takes `rank` or `ndims`, which are the same, not both.")
+        rank = kwargs.pop("ndims")
+    if kwargs:
+        raise TypeError(f"unknown_shape got unknown arguments: {', '.join(kwargs)}")
+    return TensorShape(None if rank is None else [None] * rank)
 
 
 def sizes_of(shape: TensorShape) -> Any:

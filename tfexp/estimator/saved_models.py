@@ -40,8 +40,8 @@ def export(
     strange = sorted(set(receivers) - set(TAGS))
     if strange or not receivers:
         raise ValueError(f"Models are exported for the modes {', '.join(TAGS)}. Given: {strange or 'none'}")
-    folder = _new_folder(base)
-    temporary = os.path.join(base, _TEMPORARY + os.path.basename(folder))
+    folder = new_folder(base)
+    temporary = temporary_folder(folder)
     builder = SavedModelBuilder(temporary)
     first = True
     for mode in TAGS:
@@ -57,12 +57,18 @@ def export(
     return os.fsencode(folder)
 
 
-def _new_folder(base: str) -> str:
-    """`base/SECONDS`; a second that is taken is passed over."""
+def new_folder(base: str) -> str:
+    """`base/SECONDS`; a second that is taken is passed over. It is not made."""
     stamp = int(time.time())
     while any(os.path.exists(os.path.join(base, f"{prefix}{stamp}")) for prefix in ("", _TEMPORARY)):
         stamp += 1
     return os.path.join(base, str(stamp))
+
+
+def temporary_folder(folder: str) -> str:
+    """Where an export is written before it is complete."""
+    base, name = os.path.split(folder)
+    return os.path.join(base, _TEMPORARY + name)
 
 
 def timestamped(base: str) -> list[str]:
@@ -114,13 +120,7 @@ def _signatures(receiver: Any, outputs: Mapping[str, ExportOutput]) -> dict[str,
     """A signature for each output that can answer what is received; ValueError where there is none at all."""
     alternatives = receiver.receiver_tensors_alternatives or {}
     given = {"": receiver.receiver_tensors, **{f"{name}:": tensors for name, tensors in alternatives.items()}}
-    signatures, excluded = {}, {}
-    for prefix, tensors in given.items():
-        for key, output in outputs.items():
-            try:
-                signatures[prefix + key] = output.as_signature_def(tensors)
-            except ValueError as error:
-                excluded[prefix + key] = str(error)
+    signatures, excluded = signatures_of(given, outputs)
     _log.info("Signatures of the export: %s", ", ".join(sorted(signatures)) or "none")
     for key, why in excluded.items():
         _log.warning("The export leaves out the signature %s: %s", key, why)
@@ -128,3 +128,20 @@ def _signatures(receiver: Any, outputs: Mapping[str, ExportOutput]) -> dict[str,
         said = "; ".join(f"{key}: {why}" for key, why in excluded.items())
         raise ValueError(f"No signature of the model fits its receiver_tensors. {said}")
     return signatures
+
+
+def signatures_of(
+    given: Mapping[str, Mapping[str, Any]], outputs: Mapping[str, ExportOutput]
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """({name: signature}, {name: why there is none}) of each output with each of the `given` receivers.
+
+    The name is the receiver's, then the output's.
+    """
+    signatures, excluded = {}, {}
+    for prefix, tensors in given.items():
+        for key, output in outputs.items():
+            try:
+                signatures[prefix + key] = output.as_signature_def(tensors)
+            except ValueError as error:
+                excluded[prefix + key] = str(error)
+    return signatures, excluded

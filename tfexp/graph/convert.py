@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +13,8 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.op import get_op
 from tfexp.core.shape import Dimension, TensorShape, as_shape
-from tfexp.formats.tensor import make_tensor_proto, to_array
+from tfexp.formats.eager_values import eager_array
+from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
@@ -61,7 +63,7 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if graph.is_eager and shape is None:
         if isinstance(value, (Dimension, TensorShape)):
             return convert_to_tensor(value, dtype=dtype, name=name)
-        return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype), any_sequence=True))
+        return graph.value(*eager_array(value, None if dtype is None else as_dtype(dtype)))
     proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)
     op = graph.add_node("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
     return op.outputs[0]
@@ -120,6 +122,14 @@ def _by_type(value: Any, wanted: DType | None, name: str | None, hint: Any, as_r
             )
         return result
     raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
+
+
+def _pickled(tensor: EagerTensor) -> Any:
+    """A value is pickled as an array, and becomes a tensor of the default graph again."""
+    return convert_to_tensor, (tensor.numpy(), tensor.dtype)
+
+
+copyreg.pickle(EagerTensor, _pickled)
 
 
 def _checked_dtype(tensor: Tensor, wanted: DType | None) -> Tensor:

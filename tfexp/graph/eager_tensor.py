@@ -130,16 +130,17 @@ class EagerTensor(Tensor):
         return np.array(value, dtype=dtype, copy=True) if copy is not False else np.asarray(value, dtype=dtype)
 
     def __bool__(self) -> bool:
-        return bool(_array(self))
+        value = _array(self)
+        return bool(value) if value.size else False
 
     def __int__(self) -> int:
-        return int(_array(self))
+        return int(_single(self))
 
     def __float__(self) -> float:
-        return float(_array(self))
+        return float(_single(self))
 
     def __complex__(self) -> complex:
-        return complex(_array(self))
+        return complex(_single(self))
 
     def __index__(self) -> int:
         return _array(self)[()].__index__()
@@ -165,9 +166,6 @@ class EagerTensor(Tensor):
     def __deepcopy__(self, memo: Any) -> EagerTensor:
         return EagerTensor(self._value, self._dtype, self._world)
 
-    def __reduce__(self) -> Any:
-        raise TypeError("EagerTensors do not pickle: convert them with numpy()")
-
     def __str__(self) -> str:
         return f"tf.Tensor({self._shown(str)}, shape={self._shape}, dtype={self._dtype.name})"
 
@@ -188,6 +186,14 @@ def _array(tensor: EagerTensor) -> Any:
     if not isinstance(value, (np.ndarray, np.generic)):
         raise NotImplementedError(f"A value of type {tensor.dtype.name} is no array")
     return np.asarray(value)
+
+
+def _single(tensor: EagerTensor) -> Any:
+    """The only element. TypeError where there are none, or several."""
+    value = _array(tensor)
+    if value.size != 1:
+        raise TypeError("only size-1 arrays can be converted to Python scalars")
+    return value.item()
 
 
 def value_as_text(tensor: Any, form: Any) -> str:

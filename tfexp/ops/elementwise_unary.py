@@ -385,6 +385,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
         return [weighted - 2.0 * weighted * a, sigmoid_grad(a, grad)]
 
 
+@takes_composites
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), as -softplus(-x), which does not lose small values. `tf.log_sigmoid`."""
     with name_scope(name, "LogSigmoid", [x]) as scope:

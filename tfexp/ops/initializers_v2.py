@@ -1,6 +1,7 @@
 """Initializers as version 2 has them: without a type of their own, and drawing without a state where they have a seed.
 
-They are called as `init(shape, dtype=tf.float32)`. Source: `tf.keras.initializers` of TF 2.0.
+They are called as `init(shape, dtype=tf.float32)`; ValueError for a dtype that they make no values of. Source:
+`tf.keras.initializers` of TF 2.0.
 """
 
 from __future__ import annotations
@@ -34,7 +35,17 @@ __all__ = [
 
 
 class _Untyped(Initializer):
+    _expected = "floating point type"  # in messages
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        """Whether there are values of that type."""
+        return dtype.is_floating
+
     def __call__(self, shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Tensor:
+        dtype = dtypes.as_dtype(dtype)
+        if not self._makes(dtype):
+            raise ValueError(f"Expected {self._expected}, got {dtype}.")
         return super().__call__(shape, dtype, partition_info)
 
     def get_config(self) -> dict[str, Any]:
@@ -57,7 +68,11 @@ class _Untyped(Initializer):
 
 
 class Zeros(_Untyped, initializers.Zeros):
-    """All zeros."""
+    """All zeros; empty strings."""
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return True
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,6 +81,12 @@ class Zeros(_Untyped, initializers.Zeros):
 class Ones(_Untyped, initializers.Ones):
     """All ones."""
 
+    _expected = "numeric or boolean dtype"
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return dtype.is_numpy_compatible and dtype != dtypes.string
+
     def __init__(self) -> None:
         super().__init__()
 
@@ -73,12 +94,22 @@ class Ones(_Untyped, initializers.Ones):
 class Constant(_Untyped, initializers.Constant):  # type: ignore[misc]  # a call checks no shape
     """A value, or a list of them in row-major order."""
 
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return True
+
     def __init__(self, value: Any = 0) -> None:
         super().__init__(value)
 
 
 class RandomUniform(_Untyped, initializers.RandomUniform):
     """Numbers from [minval, maxval)."""
+
+    _expected = "float or integer dtype"
+
+    @staticmethod
+    def _makes(dtype: dtypes.DType) -> bool:
+        return dtype.is_floating or dtype.is_integer
 
     def __init__(self, minval: Any = -0.05, maxval: Any = 0.05, seed: int | None = None) -> None:
         super().__init__(minval, maxval, seed)

@@ -16,7 +16,7 @@ from tfexp.ops import check_compare as check
 from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import rows
-from tfexp.ragged_tensors.arrays import concat, gather
+from tfexp.ragged_tensors.arrays import concat, gather, stack_dynamic_partitions
 from tfexp.ragged_tensors.elementwise import map_flat_values
 from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
@@ -190,3 +190,11 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
         backwards, deepest = slice(None, None, -1), max(axes, default=0)
         keys = tuple(backwards if one in axes else slice(None) for one in builtins.range(deepest + 1))
         return ragged[keys]
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
+    """The rows of `stack_dynamic_partitions`. TypeError for a number that is none. Source: `tf.dynamic_partition`."""
+    if not isinstance(num_partitions, int) or num_partitions < 0:
+        raise TypeError("num_partitions must be a non-negative integer")
+    stacked: Any = stack_dynamic_partitions(data, partitions, num_partitions, name)
+    return [stacked[number] for number in range(num_partitions)]

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+from tfexp.graph.eager_tensor import DEVICE
 from tfexp.graph.graph import Graph
 from tfexp.graph.random_seed import set_random_seed
 from tfexp.graph.scopes import device as device
@@ -80,6 +81,11 @@ class _Context:
     def executor(self) -> Executor:
         """What runs this thread's ops."""
         return current_executor()
+
+    @property
+    def device_name(self) -> str:
+        """Where values are computed."""
+        return DEVICE
 
     def is_async(self) -> bool:
         return is_async()

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core.device import DeviceName, DeviceSpec
+from tfexp.graph.eager_tensor import DEVICE
 from tfexp.graph.scopes import device, get_default_graph
+from tfexp.graph.unpublished import executing_eagerly_outside_functions
 
 
 def is_device_spec(obj: Any) -> bool:
@@ -25,7 +27,9 @@ def merge_device(spec: Any) -> Callable[[Any], str]:
 
 
 def current() -> str:
-    """The device that a node would get here, as far as names say."""
+    """The device that a node would get here, as far as names say; in eager execution, where values are computed."""
+    if executing_eagerly_outside_functions():
+        return DEVICE
     name = DeviceName()
     for entry in reversed(get_default_graph()._device_stack):
         if entry is None:
@@ -36,11 +40,13 @@ def current() -> str:
 
 
 def canonicalize(d: str, default: str | None = None) -> str:
-    """The whole name: of this process's first device, but for what `default`, and before it `d`, say."""
+    """The whole name: of a task's first device, but for what `default`, and before it `d`, say.
+
+    A graph's devices may be of any job, and none is put in; in eager execution they are of `localhost`.
+    """
+    job = "localhost" if executing_eagerly_outside_functions() else None
     name = DeviceName.parse(d).merged_over(DeviceName.parse(default or ""))
-    if name.job is None:
-        name = name.merged_over(DeviceName("localhost"))
-    return str(name.merged_over(DeviceName(None, 0, 0, "CPU", 0)))
+    return str(name.merged_over(DeviceName(job, 0, 0, "CPU", 0)))
 
 
 def resolve(d: str) -> str:
@@ -48,4 +54,25 @@ def resolve(d: str) -> str:
     return canonicalize(d, default=current())
 
 
-__all__ = ["canonicalize", "check_valid", "current", "device", "is_device_spec", "merge_device", "resolve"]
+def get_host_for_device(device: str) -> str:
+    """The first CPU of the task that has the device."""
+    name = DeviceName.parse(device)
+    return str(DeviceName(name.job, name.replica, name.task, "CPU", 0))
+
+
+def local_devices_from_num_gpus(num_gpus: int) -> tuple[str, ...]:
+    """The names of that many GPUs, or of the CPU where there are none."""
+    return tuple(f"/device:GPU:{number}" for number in range(num_gpus)) or ("/device:CPU:0",)
+
+
+__all__ = [
+    "canonicalize",
+    "check_valid",
+    "current",
+    "device",
+    "get_host_for_device",
+    "is_device_spec",
+    "local_devices_from_num_gpus",
+    "merge_device",
+    "resolve",
+]

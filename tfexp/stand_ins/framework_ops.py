@@ -18,7 +18,7 @@ from tfexp.graph.scopes import colocate_with, device, get_default_graph, name_sc
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 
-__all__ = ["EagerTensor", "IndexedSlices"]
+__all__ = ["IndexedSlices"]
 
 name_scope_v1, device_v2 = name_scope, device
 

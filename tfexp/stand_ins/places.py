@@ -159,27 +159,24 @@ PYTHON = {
     + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
     + renamed(
         "tf",
-        expand_dims_v2="expand_dims",
         listdiff="setdiff1d",
-        reverse_sequence_v2="reverse_sequence",
-        squeeze_v2="squeeze",
-        transpose_v2="transpose",
-        zeros_like_v2="zeros_like",
-        ones_like_v2="ones_like",
     )
+    # Ops are called so as well.
+    + renamed("tf.compat.v2", gather_v2="gather", pad_v2="pad")
     + renamed("tf.compat.v2.nn", depth_to_space_v2="depth_to_space", space_to_depth_v2="space_to_depth")
     + renamed("tf.compat.v2.image", extract_image_patches_v2="extract_patches"),
     "ops.batch_ops": "ops tf:batch_function=nondifferentiable_batch_function",
     "ops.bincount_ops": "tf tf.math",
     "ops.bitwise_ops": "tf.bitwise ops",
     "ops.candidate_sampling_ops": "tf.nn ops",
-    "ops.check_ops": "tf tf.debugging tfexp.stand_ins.assertions",
+    "ops.check_ops": "tf tf.debugging",
     "ops.clip_ops": "tf",
     "ops.cond": "tf",
     "ops.boosted_trees_ops": "tfexp.ops.tree_ensemble ops",
     "ops.clustering_ops": "tfexp.estimator.canned.kmeans_graph tfexp.ops.clustering ops",
     "ops.cond_v2": "tfexp.stand_ins.functional_control_flow tf",
-    "ops.confusion_matrix": "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
+    "ops.confusion_matrix": "tf.compat.v2.math:confusion_matrix=confusion_matrix "
+    "tf tfexp.ops.losses:remove_squeezable_dimensions=without_last_ones",
     "ops.control_flow_assert": "tf",
     "ops.control_flow_case": "tf",
     "ops.control_flow_grad": "tfexp.stand_ins.gradient_rules",
@@ -216,8 +213,10 @@ PYTHON = {
     "ops.histogram_ops": "tf",
     "ops.image_grad": "tfexp.stand_ins.gradient_rules",
     "ops.image_ops": "tfexp.stand_ins.image_resizing tf.image ops "
+    + renamed("tf.compat.v2.image", sample_distorted_bounding_box_v2="sample_distorted_bounding_box")
     + renamed("tf.image", non_max_suppression_with_overlaps="non_max_suppression_overlaps"),
     "ops.image_ops_impl": "tfexp.stand_ins.image_resizing tf.image ops "
+    + renamed("tf.compat.v2.image", sample_distorted_bounding_box_v2="sample_distorted_bounding_box")
     + renamed(
         "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
     ),
@@ -229,13 +228,8 @@ PYTHON = {
     + renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
     + renamed("tf", Orthogonal="orthogonal_initializer")
     + renamed("tf.initializers", Identity="identity"),
-    "ops.init_ops_v2": "tf.initializers tf "
-    + renamed("tf", Zeros="zeros_initializer", Ones="ones_initializer", Constant="constant_initializer")
-    + renamed("tf", RandomUniform="random_uniform_initializer", RandomNormal="random_normal_initializer")
-    + renamed("tf", TruncatedNormal="truncated_normal_initializer", VarianceScaling="variance_scaling_initializer")
-    + renamed("tf", Orthogonal="orthogonal_initializer", GlorotUniform="glorot_uniform_initializer")
-    + renamed("tf", GlorotNormal="glorot_normal_initializer")
-    + renamed("tf.initializers", Identity="identity"),
+    "ops.init_ops_v2": "tfexp.ops.initializers_v2 "
+    + renamed("tfexp.ops.initializers_v2", glorot_normal="GlorotNormal", glorot_uniform="GlorotUniform"),
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
@@ -245,7 +239,9 @@ PYTHON = {
     "ops.list_ops": "tfexp.stand_ins.list_ops ops",
     "ops.logging_ops": "tf tf:print_v2=print tf.summary ops",
     "ops.lookup_grad": "tfexp.stand_ins.gradient_rules",
-    "ops.lookup_ops": "tf.lookup tf.contrib.lookup tf tfexp.ops.lookup ops "
+    "ops.lookup_ops": renamed("tfexp.ops.lookup_vocabulary", index_table_from_tensor="index_table_from_tensor")
+    + renamed("tfexp.ops.lookup_vocabulary", index_to_string_table_from_tensor="index_to_string_table_from_tensor")
+    + "tf.lookup tf.contrib.lookup tf tfexp.ops.lookup ops "
     + renamed("tf.lookup", StaticHashTableV1="StaticHashTable", StaticVocabularyTableV1="StaticVocabularyTable"),
     "ops.manip_grad": "tfexp.stand_ins.gradient_rules",
     "ops.manip_ops": "tf.manip tf",
@@ -274,14 +270,15 @@ PYTHON = {
     "ops.nn_ops": "tf.nn tf tfexp.ops.nth_element ops "
     + renamed("tf.compat.v2.nn", **{f"{name}_v2": name for name in _LATER_NN})
     + "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
-    + renamed("tf.nn", softmax_v2="softmax", log_softmax_v2="log_softmax", crelu_v2="crelu", xw_plus_b_v1="xw_plus_b"),
+    + renamed("tf.nn", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf " + renamed("tf.compat.v2.debugging", verify_tensor_all_finite_v2="assert_all_finite"),
     "ops.op_selector": "tfexp.contributed.graph_editor.select tfexp.graph.gradients",
     "ops.parsing_grad": "tfexp.stand_ins.gradient_rules",
-    "ops.parsing_ops": "tf tf.io tf.compat.v2.io:decode_csv_v2=decode_csv tf:decode_raw_v1=decode_raw ops",
+    "ops.parsing_ops": "tf tf.io tf:decode_raw_v1=decode_raw ops "
+    + renamed("tf.compat.v2.io", decode_csv_v2="decode_csv", parse_example_v2="parse_example"),
     "ops.partitioned_variables": "tf",
     "ops.random_grad": "tfexp.stand_ins.gradient_rules",
-    "ops.random_ops": "tf tf.random tfexp.ops.random_truncated ops",
+    "ops.random_ops": "tf.compat.v2.random:random_poisson_v2=poisson tf tf.random tfexp.ops.random_truncated ops",
     "ops.proto_ops": "tf.io ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
     "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
@@ -301,8 +298,8 @@ PYTHON = {
     + renamed("tfexp.ops.sparse_serial", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
     + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
-    + renamed("tf.sparse", sparse_concat_v2="concat", sparse_split_v2="split", sparse_reduce_max_v2="reduce_max")
-    + renamed("tf.compat.v2.sparse", sparse_add_v2="add", sparse_reduce_sum_v2="reduce_sum")
+    + renamed("tf.compat.v2.sparse", sparse_add_v2="add", sparse_concat_v2="concat", sparse_split_v2="split")
+    + renamed("tf.compat.v2.sparse", sparse_reduce_max_v2="reduce_max", sparse_reduce_sum_v2="reduce_sum")
     + renamed("tf.compat.v2.io", serialize_sparse_v2="serialize_sparse", serialize_many_sparse_v2="serialize_many_sparse"),
     "ops.special_math_ops": "tf tf.math",
     "ops.spectral_ops": "tf.spectral tf",
@@ -314,8 +311,8 @@ PYTHON = {
     "ops.stateless_random_ops": "tf.random "
     + renamed("tf.random", stateless_random_uniform="stateless_uniform", stateless_random_normal="stateless_normal"),
     "ops.string_ops": "tf.strings tf ops "
-    + renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams", reduce_join_v2="reduce_join")
-    + renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", substr_v2="substr", string_split_v2="split")
+    + renamed("tf.strings", string_bytes_split="bytes_split", string_ngrams="ngrams")
+    + renamed("tf.strings", string_to_hash_bucket_v1="to_hash_bucket", string_split_v2="split")
     + renamed("tf.strings", string_format="format", string_join="join", string_length="length", string_strip="strip")
     + renamed("tf.strings", string_lower="lower", string_upper="upper")
     + renamed("tf.compat.v2.strings", string_length_v2="length")
@@ -356,7 +353,8 @@ PYTHON = {
     "platform.tf_logging": "is tf.logging",
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
-    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files",
+    "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files "
+    "tfexp.stand_ins.tensor_internals",
     "tf2": "tfexp.graph.behavior:enabled=v2_behavior_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",

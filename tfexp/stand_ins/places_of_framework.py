@@ -94,8 +94,9 @@ FRAMEWORK = {
     + renamed("tfexp.train.meta_graph", read_meta_graph_file="read_meta_graph"),
     "framework.op_def_library": "tfexp.stand_ins.op_definitions tfexp.graph.apply",
     "framework.op_def_registry": "tfexp.stand_ins.op_definitions",
-    "framework.ops": "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
-    "tfexp.graph.statistics "
+    "framework.ops": renamed("tfexp.stand_ins.constructors", Operation="Operation", EagerTensor="EagerTensor")
+    + "tf tfexp.graph.scopes tfexp.graph.convert tfexp.graph.graph tfexp.graph.unpublished "
+    "tfexp.graph.statistics tfexp.stand_ins.tensor_internals "
     "tfexp.stand_ins.framework_ops tfexp.stand_ins.framework_registries tfexp.stand_ins.composites "
     "tfexp.graph.gradients:get_gradient_function=gradient_function tfexp.train.meta_graph "
     "tfexp.graph.scopes:_get_graph_from_inputs=graph_of tfexp.runtime.fetches:IndexedSlicesValue=IndexedSlicesValue "
@@ -104,12 +105,12 @@ FRAMEWORK = {
     "framework.random_seed": "tf tf.compat.v2.random:set_seed=set_seed tfexp.graph.random_seed",
     "framework.registry": "tfexp.stand_ins.registry",
     "framework.smart_cond": "tf.contrib.framework",
-    "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor",
+    "framework.sparse_tensor": "tf tfexp.graph.sparse_tensor tfexp.stand_ins.composite_internals",
     "framework.subscribe": "tfexp.stand_ins.subscriptions",
     "framework.tensor_conversion_registry": "tf:register_tensor_conversion_function=register_tensor_conversion_function",
     "framework.tensor_like": "tfexp.stand_ins.framework_ops",
     "framework.tensor_shape": "tf tfexp.core.shape tf:TensorShapeV1=TensorShape",
-    "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec",
+    "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec tfexp.stand_ins.composite_internals",
     "framework.tensor_util": renamed("tf", constant_value="get_static_value")
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
     + "tf tfexp.graph.unpublished tfexp.stand_ins.static_shapes:ShapeEquals=ShapeEquals",
@@ -118,7 +119,7 @@ FRAMEWORK = {
     "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
     "tfexp.runtime.test_io tfexp.stand_ins.traced_tests tfexp.distributed.local_cluster",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
-    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values "
+    "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values tfexp.stand_ins.composite_internals "
     + renamed("tfexp.graph.specs_of_values", _type_spec_from_value="type_spec_from_value"),
     "framework.versions": "tf "
     + renamed("tf.sysconfig", CXX11_ABI_FLAG="CXX11_ABI_FLAG", MONOLITHIC_BUILD="MONOLITHIC_BUILD"),

@@ -15,6 +15,7 @@ OPS = {
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.bijector": "tfexp.distributions.bijectors.bijector",
+    "ops.distributions.bijector_test_util": "tfexp.stand_ins.bijector_tests",
     "ops.distributions.bijector_impl": "tfexp.distributions.bijectors.bijector",
     "ops.distributions.categorical": "tf.distributions",
     "ops.distributions.dirichlet": "tf.distributions",
@@ -58,6 +59,7 @@ OPS = {
     "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
     "ops.ragged.ragged_config": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
+    "ops.ragged.ragged_dispatch": "tfexp.stand_ins.ragged_dispatch",
     "ops.ragged.ragged_factory_ops": "tf.ragged",
     "ops.ragged.ragged_functional_ops": "tf.ragged",
     "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
@@ -71,7 +73,7 @@ OPS = {
     + renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
     + renamed("tfexp.stand_ins.ragged_conversions", string_split_v2="string_split_v2"),
     "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
-    "tfexp.stand_ins.ragged_conversions",
+    "tfexp.stand_ins.ragged_conversions tfexp.stand_ins.composite_internals",
     "ops.ragged.ragged_tensor_shape": "tfexp.ragged_tensors.dynamic_shape",
     "ops.ragged.ragged_tensor_value": "tf.compat.v1.ragged tfexp.ragged_tensors.value",
     "ops.ragged.ragged_test_util": "tfexp.stand_ins.ragged_tests",

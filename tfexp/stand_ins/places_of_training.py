@@ -25,7 +25,7 @@ TRAINING = {
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
-    "distribute.device_util": "tfexp.distribute.devices:canonicalize=whole",
+    "distribute.device_util": "tfexp.stand_ins.devices",
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
     "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
@@ -55,6 +55,7 @@ TRAINING = {
     "saved_model.main_op_impl": "tf.saved_model.main_op",
     "saved_model.model_utils.mode_keys": "tfexp.stand_ins.mode_keys",
     "saved_model.model_utils.export_output": "tfexp.estimator.export_outputs",
+    "saved_model.model_utils.export_utils": "tfexp.stand_ins.export_utilities",
     "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
     "saved_model.save": "tf.saved_model",
     "saved_model.saved_model": "tf.saved_model",
