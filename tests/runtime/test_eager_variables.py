@@ -119,3 +119,12 @@ def test_jacobians_of_what_is_not_connected_are_zeros_and_loops_need_a_persisten
     for jacobian in (tf.GradientTape().jacobian, tf.GradientTape().batch_jacobian):
         with pytest.raises(RuntimeError, match="must be created with persistent=True"):
             jacobian(y, x, experimental_use_pfor=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [([1, "a"], "with mixed types"), (2**70, "out-of-range integer"), ({1: 2}, "with an unsupported type")],
+)
+def test_values_of_no_dtype_are_value_errors(value, text):
+    with pytest.raises(ValueError, match=text):
+        tf.constant(value)

@@ -61,10 +61,25 @@ def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Cons
     if graph.is_eager and shape is None:
         if isinstance(value, (Dimension, TensorShape)):
             return convert_to_tensor(value, dtype=dtype, name=name)
-        return graph.value(*to_array(value, None if dtype is None else as_dtype(dtype), any_sequence=True))
+        try:
+            array = to_array(value, None if dtype is None else as_dtype(dtype), any_sequence=True)
+        except TypeError as error:
+            if dtype is not None:
+                raise
+            raise ValueError(_why_not_eagerly(value)) from error
+        return graph.value(*array)
     proto = make_tensor_proto(value, dtype=dtype, shape=shape, verify_shape=verify_shape)
     op = graph.add_node("Const", [], {"value": proto, "dtype": as_dtype(proto.dtype)}, name=name)
     return op.outputs[0]
+
+
+def _why_not_eagerly(value: Any) -> str:
+    """What eager execution says of values whose dtype cannot be told, as TensorFlow 1.15 does, and as a ValueError."""
+    if isinstance(value, (list, tuple)):
+        return f"Can't convert Python sequence with mixed types to Tensor. Given: {value!r}"
+    if isinstance(value, int):
+        return f"Can't convert Python sequence with out-of-range integer to Tensor. Given: {value!r}"
+    return f"Attempt to convert a value ({value!r}) with an unsupported type ({type(value)}) to a Tensor."
 
 
 def convert_to_tensor(
