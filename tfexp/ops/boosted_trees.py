@@ -73,7 +73,7 @@ update_ensemble_v2 = define_op(
     "node_ids: num_features * int32, gains: num_features * float, thresholds: num_features * int32, "
     "left_node_contribs: num_features * float, right_node_contribs: num_features * float, "
     "split_types: num_features * string, max_depth: int32, learning_rate: float, pruning_mode: int32) -> () "
-    "{num_features: int >= 0} #stateful"
+    "{num_features: int >= 0; logits_dimension: int = 1} #stateful"
 )
 
 
@@ -394,8 +394,11 @@ def _(
     max_depth: Array,
     learning_rate: Array,
     pruning_mode: Array,
+    *,
+    logits_dimension: int,
 ) -> None:
     """Every split is by what is up to a threshold, whatever its type, as in TensorFlow."""
+    _require_one(logits_dimension)
     columns = (node_ids, gains, thresholds, left_node_contribs, right_node_contribs, dimension_ids)
     trees.checked().grow(_chosen(feature_ids, columns, learning_rate), int(max_depth), int(pruning_mode))
 
