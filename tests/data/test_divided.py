@@ -52,6 +52,8 @@ def test_workers_without_files_are_an_error(files):
         elements(private._AutoShardDataset(names, 7, 2))
     with pytest.raises(tf.errors.InvalidArgumentError, match="index must be between 0 and 1"):
         elements(private._AutoShardDataset(names, 2, 2))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"# elems = 3, # shards = 4"):
+        elements(private._AutoShardDataset(Dataset.range(3), 4, 0))
 
 
 @pytest.mark.parametrize(("size", "drop", "shape"), [(8, True, [2]), (8, False, [None]), (6, True, [None])])

@@ -226,3 +226,5 @@ def test_options_are_kept_and_merged():
     second.experimental_slack = False
     with pytest.raises(ValueError, match=r"incompatible values .True and False. of option: experimental_slack"):
         data.with_options(second)
+    with pytest.raises(TypeError, match="Incompatible options type"):
+        first.merge(3)

@@ -10,6 +10,7 @@ import tfexp as tf
 from tfexp.debug.dump_dir import DebugDumpDir
 from tfexp.debug.local import LocalCLIDebugHook, LocalCLIDebugWrapperSession
 from tfexp.debug.sessions import DumpingDebugHook, DumpingDebugWrapperSession, WatchOptions
+from tfexp.debug.watching import add_debug_tensor_watch
 
 
 def dumps_in(path):
@@ -147,3 +148,31 @@ def test_hooks_ask_about_the_steps_of_monitored_sessions(commands, capsys):
     with tf.train.MonitoredSession(hooks=[hook]) as session:
         assert session.run([y, y]) == [1, 1]
     assert 'run #1 has values that pass filter "any"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("ops", "message"),
+    [
+        (
+            ["DebugIdentity", "DebugNanCount(a=1; b=2)"],
+            r"2 attribute key\(s\) were not valid for debug node __dbg_c:0_1_DebugNanCount: a, b",
+        ),
+        (["DebugIdentity", "DebugNothing"], "debug op DebugNothing"),
+    ],
+)
+def test_wrong_debug_ops_are_errors_unless_they_are_tolerated(tmp_path, ops, message):
+    options = {}
+    for tolerate in (False, True):
+        options[tolerate] = tf.RunOptions()
+        add_debug_tensor_watch(
+            options[tolerate], "c", 0, ops, f"file://{tmp_path}", tolerate_debug_op_creation_failures=tolerate
+        )
+    with tf.Graph().as_default(), tf.Session() as session:
+        c = tf.placeholder(tf.float32, [], name="c")
+        doubled = c * 2
+        with pytest.raises(tf.errors.FailedPreconditionError, match=message):
+            session.run(doubled, {c: 1.0}, options[False])
+        assert session.run(doubled, {c: 1.0}, options[True]) == 2
+        options[True].debug_options.debug_tensor_watch_opts[0].debug_ops[:] = ["DebugNumericSummary(lower_bound)"]
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Malformed attributes"):
+            session.run(doubled, {c: 1.0}, options[True])

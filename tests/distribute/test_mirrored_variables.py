@@ -130,12 +130,15 @@ def test_what_updates_see() -> None:
 
 def test_arguments_that_make_no_sense() -> None:
     with two().scope() as strategy:
-        with pytest.raises(ValueError, match="`NONE` variable synchronization mode is not supported"):
+        with pytest.raises(ValueError, match="`NONE` variable synchronization mode is not supported with `Mirrored`"):
             tf.Variable(1.0, synchronization=Sync.NONE)
+        assert tf.get_variable("read", [], trainable=True, synchronization=Sync.ON_READ).trainable
         with pytest.raises(ValueError, match="Invalid variable aggregation mode: sum for variable: v"):
             tf.Variable(1.0, aggregation="sum", name="v")
         part = tf.get_variable("part", [4], partitioner=tf.fixed_size_partitioner(2))
         assert part.values[0].shape == [4]
+    with tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        assert tf.Variable(1.0, synchronization=Sync.NONE).synchronization is Sync.NONE
     with pytest.raises(ValueError, match="must only be passed a variable created in this"):
         strategy.colocate_vars_with(tf.Variable(1.0))
 

@@ -196,7 +196,7 @@ def test_custom_gradients_of_functions_with_variables():
 @pytest.mark.parametrize(
     ("resource", "grad", "error", "text"),
     [
-        (True, lambda dy: dy, TypeError, "grad_fn must accept a 'variables' keyword argument"),
+        (True, lambda dy: dy, TypeError, "grad_fn must accept a keyword argument 'variables'"),
         (False, lambda dy, variables: (dy, []), TypeError, "must be `ResourceVariable`s"),
         (True, lambda dy, **kwargs: (dy, []), ValueError, "Must return gradient for each variable"),
     ],

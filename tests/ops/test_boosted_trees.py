@@ -7,7 +7,8 @@ import pytest
 
 import tfexp as tf
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
-from tfexp.ops import boosted_trees, quantile_stream_ops
+from tfexp.formats.protos.boosted_trees import TreeEnsemble as EnsembleProto
+from tfexp.ops import boosted_trees, quantile_stream_ops, tree_splits
 from tfexp.ops.tree_ensemble import POST_PRUNING, PRE_PRUNING, Split, TreeEnsemble
 from tfexp.ops.weighted_quantiles import Stream
 
@@ -163,3 +164,72 @@ def test_ties_go_to_the_first_feature_and_bias_is_centered(session):
     debug = boosted_trees.example_debug_outputs(trees, list(np.zeros((8, 1), np.int32)), logits_dimension=1)
     path = boosted_trees.DebugOutput.FromString(session.run(debug)[0])
     assert (list(path.feature_ids), list(path.logits_path)) == ([3], [0.5, 1.0])
+
+
+# --- features of several dimensions, and examples without a value: recorded from TensorFlow 1.15 ----------------------
+
+
+def test_sums_by_node_dimension_and_bucket(session):
+    gradients, hessians = np.float32([[0.5], [0.25], [2]]), np.float32([[1], [2], [3]])
+    made = tree_splits.aggregate_stats([1, 0, 1], gradients, hessians, [[0, -1], [1, 1], [0, 1]], 3, 2)
+    assert made.shape == (3, 2, 3, 2)
+    sums = session.run(made)
+    assert sums[0].tolist() == [[[0, 0], [0.25, 2], [0, 0]], [[0, 0], [0.25, 2], [0, 0]]]
+    assert sums[1].tolist() == [[[2.5, 4], [0, 0], [0, 0]], [[0, 0], [2, 3], [0.5, 1]]]
+    assert not sums[2].any()
+    there, values = [[0, 0], [1, 0], [1, 1], [2, 0], [2, 1]], [0, 1, 1, 0, 1]
+    indices, stored, shape = session.run(
+        tree_splits.sparse_aggregate_stats([1, 0, 1], gradients, hessians, there, values, [3, 2], 3, 2)
+    )
+    assert shape.tolist() == [3, 2, 3, 2]
+    assert stored.tolist() == sums[tuple(indices.T)].tolist()
+    assert indices[::2, :3].tolist() == [[0, 0, 1], [0, 1, 1], [1, 0, 0], [1, 1, 1], [1, 1, 2]]
+    with pytest.raises(InvalidArgumentError, match=r"Nodes must be in \[0, 1\)"):
+        session.run(tree_splits.aggregate_stats([1, 0, 1], gradients, hessians, [[0], [1], [0]], 1, 2))
+
+
+PAIRS = np.zeros((3, 2, 4, 2), np.float32)  # the last bucket has examples without a value
+PAIRS[0, :, :3] = [[1, 1], [0, 0], [-1, 1]]
+PAIRS[1, 0], PAIRS[1, 1] = [[1, 1], [2, 1], [0, 0], [-1, 2]], [[1, 1], [0, 0], [2, 2], [-1, 1]]
+
+
+def best(session, split, *summary, **attrs):
+    nodes, *found = session.run(split([0, 3], *summary, 0.0, 0.0, 0.0, 0.5, logits_dimension=1, **attrs))
+    return [nodes.tolist(), *(part.reshape(-1).tolist() for part in found)]
+
+
+def test_examples_without_a_value_go_to_the_side_that_is_better(session):
+    left, right = b"INEQUALITY_DEFAULT_LEFT", b"INEQUALITY_DEFAULT_RIGHT"
+    made = best(session, tree_splits.calculate_best_split, PAIRS)
+    assert made == [[0, 1], [2, 4], [0, 0], [0, 1], [-1, -1.5], [1, 0.5], [left, right]]
+    indices = np.argwhere(PAIRS.any(-1))
+    indices = np.concatenate([np.insert(indices, 3, part, axis=1) for part in (0, 1)]).astype(np.int32)
+    made = best(session, tree_splits.sparse_calculate_best_split, indices, PAIRS[tuple(indices.T)], PAIRS.shape)
+    assert made == [[0, 1], [2, 4], [0, 0], [0, 1], [-1, -1.5], [1, 0.5], [right, right]]
+    made = best(session, tree_splits.calculate_best_split, PAIRS, split_type="equality")
+    assert made[:4] == [[0, 1], [2, 3], [0, 0], [0, 1]]
+    assert made[6] == [b"EQUALITY_DEFAULT_RIGHT"] * 2
+
+
+def test_hessians_of_several_logits_are_diagonals_or_matrices(session):
+    diagonal = np.float32([[2, -1, 1, 2], [-1, 3, 2, 1], [0, 0, 0, 0]])
+    whole = np.insert(diagonal, [3, 3], 0, axis=1)
+    found = [
+        session.run(tree_splits.calculate_best_split([0, 1], sums[np.newaxis, np.newaxis], 0.5, 1.0, 0.0, 0.0, 2))
+        for sums in (diagonal, whole)
+    ]
+    for of_diagonal, of_whole in zip(*(parts[1:6] for parts in found), strict=True):
+        np.testing.assert_allclose(of_diagonal, of_whole, rtol=1e-5)
+    np.testing.assert_allclose(found[0][4:6], [[[-1, 1 / 3]], [[1 / 3, -1.5]]], rtol=1e-6)
+
+
+def test_splits_keep_the_dimension(session):
+    trees = boosted_trees.tree_ensemble_resource(shared_name="t")
+    session.run(boosted_trees.create_ensemble(trees, 0, ""))
+    splits = ([[2], [3]], [[0], [0]], [[2.0], [2.5]], [[1], [0]], [[[0.5]], [[0.25]]], [[[1.0]], [[-1.0]]])
+    types = [["INEQUALITY_DEFAULT_LEFT"]] * 2
+    session.run(boosted_trees.update_ensemble_v2(trees, [0, 1], *splits, types, 3, 0.5, PRE_PRUNING))
+    root, low, high = EnsembleProto.FromString(session.run(boosted_trees.serialize_ensemble(trees))[1]).trees[0].nodes
+    split = root.bucketized_split
+    assert (split.feature_id, split.dimension_id, split.threshold, root.metadata.gain) == (1, 3, 0, 2.5)
+    assert (low.leaf.scalar, high.leaf.scalar) == (0.125, -0.5)

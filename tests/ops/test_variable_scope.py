@@ -440,11 +440,6 @@ ERRORS = [
     (lambda: tf.get_variable("n", [2], custom_getter=3), ValueError, "Passed a custom_getter which is not callable: 3"),
     (lambda: tf.get_variable("n", [2], partitioner=3), ValueError, "Partitioner must be callable, but received: 3"),
     (lambda: tf.get_variable("n", [2], initializer=lambda: 1.0), TypeError, "positional|dtype"),
-    (
-        lambda: tf.get_variable("n", [2], trainable=True, synchronization=tf.VariableSynchronization.ON_READ),
-        ValueError,
-        "VariableSynchronization.ON_READ only for non-trainable variables, but variable n",
-    ),
     (lambda: enter(None), TypeError, "If default_name is None then name_or_scope is required"),
     (lambda: enter(3), TypeError, "name_or_scope must be a string or VariableScope"),
     (lambda: enter("a", reuse=3), ValueError, "The reuse parameter must be True or False or None."),

@@ -89,3 +89,42 @@ def test_reuse_is_up_to_the_store():
         assert tf.get_variable("g", [2]) is not tf.get_variable("g", [2])
         with store.as_default():
             assert tf.get_variable("h", [2]) is scope.get_variable(store._store, "h", reuse=False)
+
+
+def test_custom_gradients_have_those_of_the_variables_that_are_read():
+    v, x = tf.Variable(2.0), tf.constant(1.5)
+
+    @tf.custom_gradient
+    def scaled(x, by=1.0):
+        return x * v * by, lambda dy, variables=None: (dy * 10, [dy * 7 for _ in variables])
+
+    for function in (scaled, tf.function(lambda x: scaled(x))):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        assert [g.numpy() for g in tape.gradient(y, [x, v])] == [10, 7]
+    assert scaled(x, by=3.0).numpy() == 9
+    with pytest.raises(TypeError, match="must accept a keyword argument 'variables'"):
+        tf.custom_gradient(lambda x: (x * v, lambda dy: dy))(x)
+
+
+def test_jacobians_of_what_is_not_connected_are_zeros_and_loops_need_a_persistent_tape():
+    x, other = tf.constant([1.0, 2.0, 3.0]), tf.ones([2])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([x, other])
+        y = x * x
+    assert tape.jacobian(y, other, experimental_use_pfor=False) is None
+    zeros = tape.jacobian(y, other, unconnected_gradients="zero")
+    np.testing.assert_array_equal(zeros, np.zeros([3, 2]))
+    for jacobian in (tf.GradientTape().jacobian, tf.GradientTape().batch_jacobian):
+        with pytest.raises(RuntimeError, match="must be created with persistent=True"):
+            jacobian(y, x, experimental_use_pfor=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [([1, "a"], "with mixed types"), (2**70, "out-of-range integer"), ({1: 2}, "with an unsupported type")],
+)
+def test_values_of_no_dtype_are_value_errors(value, text):
+    with pytest.raises(ValueError, match=text):
+        tf.constant(value)

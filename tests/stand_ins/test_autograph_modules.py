@@ -64,6 +64,8 @@ def test_lists(run):
     stacked = lists.list_stack(rest, lists.ListStackOpts(tf.int32, None))
     assert run(stacked).tolist() == [1, 2] and run(last) == 5
     assert lists.list_pop([1, 2, 3], 0, lists.ListPopOpts(None, ())) == ([2, 3], 1)
+    with pytest.raises(ValueError, match="does not support item removal"):
+        lists.list_pop(tf.TensorArray(tf.int32, 1), None, lists.ListPopOpts(None, ()))
     assert lists.new_list([1, 2]) == [1, 2] and lists.new_list().dtype is tf.variant
     array = lists.list_append(lists.tf_tensor_array_new([1, 2]), 7)
     assert run(lists.list_stack(array, None)).tolist() == [1, 2, 7]

@@ -102,10 +102,10 @@ def test_refusals(tmp_path):
     with pytest.raises(OSError, match="Cannot parse file"):
         sm.load(None, ["serve"], tmp_path)
     unnamed = sm.build_signature_def({"x": tf.MetaGraphDef().signature_def["s"].inputs["x"]}, {}, "method")
-    with tf.Session() as session, pytest.raises(AssertionError, match="must have one of the `encoding` fields"):
+    with tf.Session() as session, pytest.raises(AssertionError, match="must have one of the 'encoding' fields"):
         sm.Builder(tmp_path / "other").add_meta_graph_and_variables(session, [], {"s": unnamed})
     asset, builder = tf.placeholder(tf.string, []), sm.Builder(tmp_path / "third")
-    with tf.Session() as session, pytest.raises(ValueError, match="it must be a constant that holds a path"):
+    with tf.Session() as session, pytest.raises(TypeError, match="must be of type constant"):
         builder.add_meta_graph_and_variables(session, [], assets_collection=[asset])
 
 
@@ -194,7 +194,11 @@ def test_a_variable_in_a_collection_of_its_own_comes_back_as_a_tensor():
 def test_what_a_builder_refuses(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         builder = sm.Builder(tmp_path / "model")
-        for assets, message in (([tf.constant(3)], "must be of dtype string"), (["x"], "must be a Tensor")):
+        for assets, message in (
+            ([tf.constant(3)], "must be of dtype string"),
+            (["x"], "must be a Tensor"),
+            ([tf.identity("x")], "type const"),
+        ):
             with pytest.raises(TypeError, match=message):
                 builder.add_meta_graph_and_variables(session, ["x"], assets_collection=assets)
         missing = [tf.constant(str(tmp_path / "nothing.txt"))]
@@ -203,6 +207,7 @@ def test_what_a_builder_refuses(tmp_path):
         reserved = {"__saved_model_init_op": sm.signature_def_utils.build_signature_def()}
         with pytest.raises(KeyError, match="reserved for initialization"):
             builder.add_meta_graph_and_variables(session, ["x"], signature_def_map=reserved)
-        tf.add_to_collection("saved_model_main_op", tf.no_op())
+        start = tf.no_op()
+        builder.add_meta_graph_and_variables(session, ["x"], main_op=start)
         with pytest.raises(ValueError, match="already contains one or more main ops"):
-            builder.add_meta_graph_and_variables(session, ["x"], main_op=tf.no_op())
+            builder.add_meta_graph(["y"], main_op=start)

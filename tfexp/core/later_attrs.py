@@ -51,6 +51,7 @@ OPS_BY_ATTR = {
     "index_type": "TopKV2",
     "is_files": "TensorSliceDataset",
     "log_warning": "ExperimentalIgnoreErrorsDataset IgnoreErrorsDataset",
+    "logits_dimension": "BoostedTreesUpdateEnsembleV2",
     "low_priority_allowed_batch_sizes": "BatchFunction",
     "low_priority_batch_timeout_micros": "BatchFunction",
     "low_priority_max_batch_size": "BatchFunction",

@@ -211,7 +211,12 @@ class Options(_Options):
         return [f"map_vectorization:use_choose_fastest:{str(fastest).lower()}", *slack]
 
     def merge(self, options: Options) -> Options:
-        """These options and those that `options` sets; ValueError where the two set something, and not the same."""
+        """These options and those that `options` sets; ValueError where the two set something, and not the same.
+
+        TypeError for what is no options.
+        """
+        if not isinstance(options, Options):
+            raise TypeError(f"Incompatible options type: {type(options)} vs {type(self)}")
         merged: Options = self.updated(options)
         return merged
 

@@ -9,13 +9,13 @@ from typing import Any
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-_COPY = re.compile(r"\^?__copy_(?P<node>.*)_(?P<slot>\d+)(:0)?")
-_WATCH = "__dbg_"
+COPY, WATCH = "__copy_", "__dbg_"  # how the names of nodes begin that copy an output, and that watch a copy
+_COPIED = re.compile(rf"\^?{COPY}(?P<node>.*)_(?P<slot>\d+)(:0)?")
 
 
 def is_debug_node(name: str) -> bool:
     """Whether a node copies or watches an output."""
-    return name.startswith(("__copy_", _WATCH))
+    return name.startswith((COPY, WATCH))
 
 
 def reconstruct_non_debug_graph_def(debug_graph_def: Any) -> GraphDef:
@@ -27,13 +27,13 @@ def reconstruct_non_debug_graph_def(debug_graph_def: Any) -> GraphDef:
         kept = graph.node.add()
         kept.CopyFrom(node)
         del kept.input[:]
-        kept.input.extend(_original(name) for name in node.input if not name.startswith(f"^{_WATCH}"))
+        kept.input.extend(_original(name) for name in node.input if not name.startswith(f"^{WATCH}"))
     return graph
 
 
 def _original(name: str) -> str:
     """The output of which an input is a copy, or else the input."""
-    copied = _COPY.fullmatch(name)
+    copied = _COPIED.fullmatch(name)
     if copied is None:
         return name
     return copied["node"] if copied["slot"] == "0" else f"{copied['node']}:{copied['slot']}"

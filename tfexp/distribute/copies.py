@@ -37,8 +37,14 @@ def registered(kwargs: Arguments, make: Callable[[Arguments], Sequence[Any]], ki
 def mirrored(strategy: Any, devices: Sequence[str], next_creator: Callable[..., Any], kwargs: Arguments) -> Any:
     """A variable with a copy on each of the devices; all start as the first does.
 
-    In eager execution, with one device, a variable of its own; RuntimeError with several.
+    In eager execution, with one device, a variable of its own; RuntimeError with several. ValueError for one that is
+    not to be synchronized.
     """
+    if kwargs.get("synchronization") is VariableSynchronization.NONE:
+        raise ValueError(
+            "`NONE` variable synchronization mode is not supported with `Mirrored` distribution strategy. Please change the "
+            f"`synchronization` for variable: {kwargs['name']}"
+        )
     if executing_eagerly():
         if len(devices) > 1:
             raise RuntimeError(

@@ -16,7 +16,7 @@ from tfexp.distribute.input import InputContext
 from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.values import local_results
 from tfexp.graph.scopes import device
-from tfexp.ops.variable_base import VariableSynchronization, variable_creator_scope
+from tfexp.ops.variable_base import variable_creator_scope
 from tfexp.ops.variable_scope import get_variable_scope, variable_scope
 
 _log = logging.getLogger("tensorflow")
@@ -103,11 +103,6 @@ class StrategyExtended:
     def _creator(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:
         if kwargs.get("variable_def") is not None:
             return next_creator(**kwargs)
-        if kwargs.get("synchronization") is VariableSynchronization.NONE:
-            raise ValueError(
-                "`NONE` variable synchronization mode is not supported with tf.distribute strategy. Please change the "
-                f"`synchronization` for variable: {kwargs['name']}"
-            )
         return self._create_variable(next_creator, **{**kwargs, "use_resource": True})
 
     def _create_variable(self, next_creator: Callable[..., Any], **kwargs: Any) -> Any:

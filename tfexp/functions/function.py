@@ -143,7 +143,9 @@ class PolymorphicFunction:
         signature = self.input_signature
         if signature is not None:
             return self._trace(bound, [spec.shape for spec in nest.flatten(signature)])
-        return self._general(traces, bound, around) if self._relax_shapes else self._trace(bound, None)
+        if self._relax_shapes and traces:  # TensorFlow's first trace is never one of those that later calls generalise
+            return self._general(traces, bound, around)
+        return self._trace(bound, None)
 
     def _general(self, traces: dict[Hashable, ConcreteFunction], bound: Bound, around: Hashable) -> ConcreteFunction:
         """A trace for what these shapes, and those of such calls before, have in common."""

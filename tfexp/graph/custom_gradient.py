@@ -14,6 +14,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tape import GradientTape
 
 _numbers = itertools.count(1)
 
@@ -46,16 +47,16 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
     `grad` returns one gradient for each argument of `f`. Where `f` uses variables, which have to be resource variables, it
     is called with `variables=[…]` and returns (gradients of the arguments, gradients of the variables). ValueError for
-    keyword arguments, as in graph mode.
+    keyword arguments, except in eager execution.
     """
 
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
+        if kwargs and not get_default_graph().is_eager:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
             )
-        return _build(f, [convert_to_tensor(arg) for arg in args])
+        return _build(functools.partial(f, **kwargs), [convert_to_tensor(arg) for arg in args])
 
     return decorated
 
@@ -66,8 +67,6 @@ def _variables() -> list[Any]:
 
 def variables_between(outputs: Sequence[Any], args: Sequence[Any]) -> list[Any]:
     """The graph's variables that `outputs` come from, other than by way of `args`."""
-    if get_default_graph().is_eager:
-        return []
     pending = [output.op for output in outputs]
     before = {arg.op for arg in args}
     seen = set(before)
@@ -87,18 +86,21 @@ def _takes_variables(grad_function: Callable[..., Any]) -> bool:
 def _build(f: Callable[..., Any], args: list[Any]) -> Any:
     key = f"CustomGradient-{next(_numbers)}"
     known = len(_variables())
-    result, grad_function = f(*args)
+    with GradientTape() as tape:
+        result, grad_function = f(*args)
     if any(variable.op.type != "VarHandleOp" for variable in _variables()[known:]):
         raise TypeError(
             "All variables used by `f` passed to custom_gradient must be `ResourceVariable`s. Ensure that no "
             "`variable_scope` is created with `use_resource=False`."
         )
     outputs = [convert_to_tensor(output) for output in nest.flatten(result)]
-    used = variables_between(outputs, args)
+    graph = get_default_graph()
+    in_graph = not graph.is_eager and not graph.building_function
+    used = variables_between(outputs, args) if in_graph else list(tape.watched_variables())
     if used and not _takes_variables(grad_function):
         raise TypeError(
-            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a 'variables' keyword "
-            f"argument. The variables are {used}"
+            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword "
+            f"argument 'variables'. The variables are {used}"
         )
 
     def rule(op: Operation, *grads: Any) -> list[Any]:

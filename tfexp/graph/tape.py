@@ -224,9 +224,12 @@ class GradientTape:
     ) -> Any:
         """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected.
 
-        ValueError for another value of `unconnected_gradients` than it has, and for a target of unknown shape.
+        ValueError for another value of `unconnected_gradients` than it has, and for a target of unknown shape; RuntimeError
+        in eager execution without `experimental_use_pfor`, where TensorFlow goes over a tape that is not persistent again
+        and again.
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
+        self._check_loops(experimental_use_pfor)
         _check_known(target, target.get_shape())
         self._use()
         flat_sources = nest.flatten(sources)
@@ -239,14 +242,23 @@ class GradientTape:
         results: list[Any] = []
         for n, source in enumerate(flat_sources):
             column = [row[n] for row in rows]
+            if unconnected is UnconnectedGradients.ZERO:
+                column = [_zeros(source) if g is None else g for g in column]
             if not column or column[0] is None:
-                results.append(_zeros(source) if unconnected is UnconnectedGradients.ZERO else None)
+                results.append(None)
             else:
                 stacked = get_op("Pack")([convert_to_tensor(g) for g in column])
                 results.append(_reshaped(stacked, (target, 0), (source, 0)))
         if not self._persistent:
             self.reset()
         return nest.pack_sequence_as(sources, results) if nest.is_nested(sources) else results[0]
+
+    def _check_loops(self, use_pfor: bool) -> None:
+        if not use_pfor and not self._persistent and get_default_graph().is_eager:
+            raise RuntimeError(
+                "GradientTape must be created with persistent=True to compute the jacobian with eager execution enabled and "
+                "with experimental_use_pfor set to False."
+            )
 
     def batch_jacobian(
         self,
@@ -260,8 +272,10 @@ class GradientTape:
 
         ValueError for other ranks, and where any but the first dimension of the target is not known.
 
-        It is zero where they are unconnected, whatever `unconnected_gradients` is, as in TensorFlow 1.15.
+        It is zero where they are unconnected, whatever `unconnected_gradients` is, as in TensorFlow 1.15. RuntimeError as of
+        `jacobian`.
         """
+        self._check_loops(experimental_use_pfor)
         shape, source_shape = target.get_shape(), source.get_shape()
         if shape.rank is None or shape.rank < 2 or not shape[:1].is_compatible_with(source_shape[:1]):
             raise ValueError(

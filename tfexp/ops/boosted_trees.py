@@ -19,6 +19,7 @@ from tfexp.ops.handle_ops import shared_or_own
 from tfexp.ops.shape_rules import merged, with_rank
 from tfexp.ops.string_arrays import texts_of
 from tfexp.ops.tree_ensemble import Split, TreeEnsemble
+from tfexp.ops.tree_splits import weights_and_gains
 
 _TREES = "tree_ensemble_handle: resource"
 _FEATURES = "bucketized_features: num_bucketized_features * int32"
@@ -67,9 +68,15 @@ update_ensemble = define_op(
     "right_node_contribs: num_features * float, max_depth: int32, learning_rate: float) -> () "
     "{pruning_mode: int >= 0; num_features: int >= 0} #stateful"
 )
+update_ensemble_v2 = define_op(
+    f"BoostedTreesUpdateEnsembleV2({_TREES}, feature_ids: int32, dimension_ids: num_features * int32, "
+    "node_ids: num_features * int32, gains: num_features * float, thresholds: num_features * int32, "
+    "left_node_contribs: num_features * float, right_node_contribs: num_features * float, "
+    "split_types: num_features * string, max_depth: int32, learning_rate: float, pruning_mode: int32) -> () "
+    "{num_features: int >= 0; logits_dimension: int = 1} #stateful"
+)
 
 
-_TINY = 1e-15  # hessians and differences of gains up to here are none
 _ENOUGH_CENTERED = 0.01
 
 # --- the ensemble ------------------------------------------------------------------------------------------------------
@@ -206,14 +213,6 @@ def _require_one(logits_dimension: int) -> None:
 # --- how it grows ------------------------------------------------------------------------------------------------------
 
 
-def _weights_and_gains(g: Array, h: Array, l1: Any, l2: Any) -> tuple[Array, Array]:
-    """Of leaves: their best values, and what is gained by them (twice)."""
-    g = np.copysign(np.maximum(np.abs(g) - l1, 0), g) if l1 > 0 else g
-    mass = h + l2
-    weights = np.where(mass > _TINY, -g / np.where(mass > _TINY, mass, 1), 0).astype(np.float32)
-    return weights, -g * weights
-
-
 @center_bias.shape
 def _(trees: InputShape, gradients: InputShape, hessians: InputShape, l1: InputShape, l2: InputShape) -> TensorShape:
     merged(with_rank(gradients, 2), with_rank(hessians, 2))
@@ -223,7 +222,7 @@ def _(trees: InputShape, gradients: InputShape, hessians: InputShape, l1: InputS
 @center_bias.kernel("CPU")
 def _(ctx: Any, trees: TreeEnsemble, mean_gradients: Array, mean_hessians: Array, l1: Array, l2: Array) -> Any:
     """Gives the root of the first tree the value that is best for all. Whether that was still far away."""
-    bias = float(_weights_and_gains(mean_gradients, mean_hessians, l1, l2)[0].reshape(-1)[0])
+    bias = float(weights_and_gains(mean_gradients, mean_hessians, l1, l2)[0].reshape(-1)[0])
     trees.checked().center(bias)
     return np.bool_(abs(bias) > _ENOUGH_CENTERED)
 
@@ -310,12 +309,12 @@ def _best_splits(summary: Array, node_id_range: Array, l1: Any, l2: Any, complex
     total = sums[:, -1]
     heavy = np.flatnonzero(total[:, 1] >= least)
     sums, total = sums[heavy], total[heavy, np.newaxis]
-    left, left_gain = _weights_and_gains(sums[..., 0], sums[..., 1], l1, l2)
+    left, left_gain = weights_and_gains(sums[..., 0], sums[..., 1], l1, l2)
     rest = total - sums
-    right, right_gain = _weights_and_gains(rest[..., 0], rest[..., 1], l1, l2)
+    right, right_gain = weights_and_gains(rest[..., 0], rest[..., 1], l1, l2)
     gains = left_gain + right_gain
     best = np.argmax(gains, axis=1)[:, np.newaxis]
-    parent = _weights_and_gains(total[..., 0], total[..., 1], l1, l2)[1]
+    parent = weights_and_gains(total[..., 0], total[..., 1], l1, l2)[1]
     gain, low, high = (np.take_along_axis(part, best, axis=1) for part in (gains, left, right))
     nodes = (first + heavy).astype(np.int32)
     return nodes, (gain - parent - complexity)[:, 0].astype(np.float32), best[:, 0].astype(np.int32), low, high
@@ -353,19 +352,67 @@ def _(
     *,
     pruning_mode: int,
 ) -> None:
-    """Splits each node by the feature that gains most, by the first of them where several do."""
-    sizes = [part.size for part in node_ids]
+    columns = (node_ids, gains, thresholds, left_node_contribs, right_node_contribs)
+    trees.checked().grow(_chosen(feature_ids, columns, learning_rate), int(max_depth), pruning_mode)
+
+
+@update_ensemble_v2.shape
+def _(
+    trees: InputShape,
+    feature_ids: InputShape,
+    dimension_ids: list[InputShape],
+    node_ids: list[InputShape],
+    gains: list[InputShape],
+    thresholds: list[InputShape],
+    left: list[InputShape],
+    right: list[InputShape],
+    split_types: list[InputShape],
+    max_depth: InputShape,
+    learning_rate: InputShape,
+    pruning_mode: InputShape,
+) -> None:
+    with_rank(feature_ids, 1)
+    for rows, *values in zip(node_ids, left, right, strict=True):
+        for value in values:
+            merged(with_rank(value, 2), TensorShape([with_rank(rows, 1)[0], 1]))
+    for scalar in (max_depth, learning_rate, pruning_mode):
+        with_rank(scalar, 0)
+
+
+@update_ensemble_v2.kernel("CPU")
+def _(
+    ctx: Any,
+    trees: TreeEnsemble,
+    feature_ids: Array,
+    dimension_ids: list[Array],
+    node_ids: list[Array],
+    gains: list[Array],
+    thresholds: list[Array],
+    left_node_contribs: list[Array],
+    right_node_contribs: list[Array],
+    split_types: list[Array],
+    max_depth: Array,
+    learning_rate: Array,
+    pruning_mode: Array,
+    *,
+    logits_dimension: int,
+) -> None:
+    """Every split is by what is up to a threshold, whatever its type, as in TensorFlow."""
+    _require_one(logits_dimension)
+    columns = (node_ids, gains, thresholds, left_node_contribs, right_node_contribs, dimension_ids)
+    trees.checked().grow(_chosen(feature_ids, columns, learning_rate), int(max_depth), int(pruning_mode))
+
+
+def _chosen(feature_ids: Array, columns: tuple[list[Array], ...], learning_rate: Array) -> list[Split]:
+    """For each node the split by the feature that gains most, by the first of them where several do."""
+    sizes = [part.size for part in columns[0]]
     if not sum(sizes):
-        trees.checked().grow([], int(max_depth), pruning_mode)
-        return
-    joined = [
-        np.concatenate([part.reshape(-1) for part in parts])
-        for parts in (node_ids, gains, thresholds, left_node_contribs, right_node_contribs)
-    ]
+        return []
+    nodes, gains, thresholds, left, right, *dimensions = (
+        np.concatenate([part.reshape(-1) for part in parts]) for parts in columns
+    )
     features = np.repeat(feature_ids, sizes)
-    order = np.lexsort((features, -joined[1], joined[0]))
-    chosen = order[np.unique(joined[0][order], return_index=True)[1]]
-    left, right = (part[chosen] * learning_rate for part in joined[3:])
-    columns = (joined[0][chosen], features[chosen], joined[2][chosen], joined[1][chosen], left, right)
-    splits = [Split(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
-    trees.checked().grow(splits, int(max_depth), pruning_mode)
+    order = np.lexsort((features, -gains, nodes))
+    chosen = order[np.unique(nodes[order], return_index=True)[1]]
+    fields = (nodes, features, thresholds, gains, left * learning_rate, right * learning_rate, *dimensions)
+    return [Split(*row) for row in zip(*(column[chosen].tolist() for column in fields), strict=True)]

@@ -44,7 +44,7 @@ def _(ctx: Any, dataset: Dataset, num_workers: Any, index: Any, *, auto_shard_po
     by_file = None if auto_shard_policy == _BY_ELEMENT else dataset.divided(workers, number)
     if by_file is None and auto_shard_policy == _BY_FILE:
         raise InvalidArgumentError(None, None, "The data set does not read files only: it cannot be divided by them")
-    return sharded(dataset, workers, number) if by_file is None else by_file
+    return sharded(dataset, workers, number, fill=True) if by_file is None else by_file
 
 
 # --- among replicas ------------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ class Split(NamedTuple):
     gain: float
     left: float
     right: float
+    dimension: int = 0  # of the feature; what it says of examples does not depend on it
 
 
 @dataclass
@@ -42,6 +43,7 @@ class Tree:
     is_finalized: bool = False
     feature: Array = field(default_factory=lambda: np.array([_LEAF], np.int32))
     threshold: Array = field(default_factory=lambda: np.zeros(1, np.int32))
+    dimension: Array = field(default_factory=lambda: np.zeros(1, np.int32))
     children: Array = field(default_factory=lambda: np.zeros((1, 2), np.int32))
     gain: Array = field(default_factory=lambda: np.zeros(1, np.float32))
     value: Array = field(default_factory=lambda: np.zeros(1, np.float32))
@@ -56,12 +58,14 @@ class Tree:
         nodes = [split.node for split in splits]
         self.feature[nodes] = [split.feature for split in splits]
         self.threshold[nodes] = [split.threshold for split in splits]
+        self.dimension[nodes] = [split.dimension for split in splits]
         self.gain[nodes] = _floats([split.gain for split in splits])
         self.children[nodes] = first + np.arange(2 * len(splits)).reshape(-1, 2)
         added = _floats([[split.left, split.right] for split in splits])
         values = (self.value[nodes][:, np.newaxis] + added).reshape(-1)
         self.feature = np.concatenate([self.feature, np.full(len(values), _LEAF, np.int32)])
         self.threshold = np.concatenate([self.threshold, np.zeros(len(values), np.int32)])
+        self.dimension = np.concatenate([self.dimension, np.zeros(len(values), np.int32)])
         self.gain = np.concatenate([self.gain, np.zeros(len(values), np.float32)])
         self.children = np.concatenate([self.children, np.zeros((len(values), 2), np.int32)])
         self.value = np.concatenate([self.value, values])
@@ -75,7 +79,7 @@ class Tree:
                 continue
             children = self.children[node]
             if (self.feature[children] == _LEAF).all():
-                self.feature[node], self.threshold[node], self.gain[node] = _LEAF, 0, 0
+                self.feature[node], self.threshold[node], self.dimension[node], self.gain[node] = _LEAF, 0, 0, 0
                 kept[children] = False
                 target[np.isin(target, children)] = node
         if kept.all():
@@ -83,7 +87,7 @@ class Tree:
         number = (np.cumsum(kept) - 1).astype(np.int32)
         self.moved = (number[target], self.value[target] - self.value)
         self.children = np.where(self.feature[:, np.newaxis] == _LEAF, 0, number[self.children])[kept]
-        for name in ("feature", "threshold", "gain", "value"):
+        for name in ("feature", "threshold", "dimension", "gain", "value"):
             setattr(self, name, getattr(self, name)[kept])
 
     def down(self, buckets: Array, nodes: Array) -> Iterator[Array]:
@@ -259,7 +263,7 @@ def _write(tree: Tree, proto: Any) -> None:
         left, right = tree.children[number].tolist()
         split = node.bucketized_split
         split.feature_id, split.threshold = int(tree.feature[number]), int(tree.threshold[number])
-        split.left_id, split.right_id = left, right
+        split.left_id, split.right_id, split.dimension_id = left, right, int(tree.dimension[number])
         node.metadata.gain = float(tree.gain[number])
         if number or value:
             node.metadata.original_leaf.scalar = value
@@ -270,6 +274,7 @@ def _read(nodes: Any) -> Tree:
     return Tree(
         feature=_ints([_LEAF if split is None else split.feature_id for split in splits]),
         threshold=_ints([0 if split is None else split.threshold for split in splits]),
+        dimension=_ints([0 if split is None else split.dimension_id for split in splits]),
         children=_ints([(0, 0) if split is None else (split.left_id, split.right_id) for split in splits]).reshape(-1, 2),
         gain=_floats([node.metadata.gain for node in nodes]),
         value=_floats(

@@ -163,11 +163,6 @@ class VariableScope:
         aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
         """As `tf.get_variable`, in this scope."""
-        if synchronization is VariableSynchronization.ON_READ and trainable:
-            raise ValueError(
-                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable variables, but "
-                f"variable {name} has trainable=True"
-            )
         if initializer is not None and not callable(initializer) and dtype is not None:
             _check_dtype(initializer, dtypes.as_dtype(dtype))
         request = Request(

@@ -9,21 +9,39 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import FailedPreconditionError
 
 DebugOp = Callable[[Any], Any]
 
+_OPTIONS = ("gated_grpc", "tensor_name", "device_name", "debug_urls")
+_SUMMARY_OPTIONS = (*_OPTIONS, "lower_bound", "upper_bound", "mute_if_healthy")
 
-def debug_op(spec: str, dtype: DType) -> tuple[str, DType, DebugOp] | None:
-    """Name, dtype and function of `Name` or `Name(option=value; option=value)`; None where no such op takes this dtype.
 
-    Functions take an array, or None for a tensor that is not initialized.
+def debug_op(spec: str, dtype: DType, node: str, tolerate: bool) -> tuple[str, DType, DebugOp] | None:
+    """Name, dtype and function of `Name` or `Name(option=value; option=value)`; None where the op does not take this dtype.
+
+    Functions take an array, or None for a tensor that is not initialized. FailedPreconditionError, which says the name of
+    the debug node (`node` and that of the op), where there is no such op or option, which those who `tolerate` it do
+    without; and for options without a value.
     """
     name, _, text = spec.partition("(")
+    if name != "DebugIdentity" and name not in _OF_NUMBERS:
+        if tolerate:
+            return None
+        raise FailedPreconditionError(None, None, f"Failed to create node definition for debug op {name} of {node}{name}")
+    given = [item.partition("=") for item in text.rstrip(")").split(";") if item.strip()]
+    if not all(separator for _, separator, _ in given):
+        raise FailedPreconditionError(None, None, f'Malformed attributes in debug op name "{spec}"')
+    options = {key.strip(): value for key, _, value in given}
+    wrong = [key for key in options if key not in (_OPTIONS if name != "DebugNumericSummary" else _SUMMARY_OPTIONS)]
+    if wrong and not tolerate:
+        raise FailedPreconditionError(
+            None, None, f"{len(wrong)} attribute key(s) were not valid for debug node {node}{name}: {', '.join(wrong)}"
+        )
     if name == "DebugIdentity":
         return name, dtype, lambda value: value
-    if name not in _OF_NUMBERS or not _counts(dtype):
+    if not _counts(dtype):
         return None
-    options = dict(item.strip().split("=", 1) for item in text.rstrip(")").split(";") if item.strip())
     result, function = _OF_NUMBERS[name]
     return name, result, lambda value: function(value, dtype, options)
 

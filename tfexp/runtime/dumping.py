@@ -175,8 +175,9 @@ def _watches(options: Iterable[Any], dtype: DType) -> list[_Watch]:
     found: list[_Watch] = []
     for option in options:
         folders = tuple(_folder(url) for url in option.debug_urls)
-        for spec in option.debug_ops:
-            known = debug_op(spec, dtype)
+        for number, spec in enumerate(option.debug_ops):
+            node = f"__dbg_{option.node_name}:{option.output_slot}_{number}_"
+            known = debug_op(spec, dtype, node, option.tolerate_debug_op_creation_failures)
             if known is not None:
                 found.append(_Watch(*known, folders))
     return found

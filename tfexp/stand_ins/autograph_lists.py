@@ -92,7 +92,12 @@ def list_append(list_: Any, x: Any) -> Any:
 
 
 def list_pop(list_: Any, i: int | None, opts: ListPopOpts) -> tuple[Any, Any]:
-    """(the list without its item `i`, or the last one; that item). NotImplementedError for `i` in lists of the graph."""
+    """(the list without its item `i`, or the last one; that item). NotImplementedError for `i` in lists of the graph.
+
+    ValueError for a TensorArray.
+    """
+    if isinstance(list_, TensorArray):
+        raise ValueError("TensorArray does not support item removal")
     if is_tensor_list(list_):
         if i is not None:
             raise NotImplementedError("tensor lists only support removing from the end")

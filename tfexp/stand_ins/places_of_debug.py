@@ -4,11 +4,13 @@ from __future__ import annotations
 
 _DATA = "tfexp.debug.dump_dir tfexp.debug.tensors"
 _SESSIONS = "tfexp.debug.local tfexp.debug.sessions tfexp.stand_ins.debugger"
+_NAMES = "tfexp.stand_ins.debug_names"
 
 DEBUG = {
     "debug": f"{_DATA} {_SESSIONS} tfexp.debug.watching tfexp.debug.graphs",
-    "debug.lib.debug_data": _DATA,
-    "debug.lib.debug_graphs": "tfexp.debug.graphs",
+    "debug.lib.common": _NAMES,
+    "debug.lib.debug_data": f"{_DATA} {_NAMES}",
+    "debug.lib.debug_graphs": f"tfexp.debug.graphs {_NAMES}",
     "debug.lib.debug_utils": "tfexp.debug.watching",
     "debug.wrappers.dumping_wrapper": "tfexp.debug.sessions",
     "debug.wrappers.framework": "tfexp.debug.sessions",

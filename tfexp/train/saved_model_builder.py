@@ -125,10 +125,9 @@ class SavedModelBuilder:
             if not hasattr(start, "_as_node_def") and not hasattr(start, "node_def"):
                 raise TypeError(f"main_op needs to be an Operation: {start!r}")
             key = names.MAIN_OP_KEY
-            if any(other is not start for other in get_collection(key)):
+            if get_collection(key):
                 raise ValueError(f"Graph already contains one or more main ops under the collection {key}.")
-            if start not in get_collection(key):
-                add_to_collection(key, start)
+            add_to_collection(key, start)
         kept: dict[str, str] = {}  # the name of each file here: where it came from
         definitions = []
         for tensor in assets or ():
@@ -162,13 +161,13 @@ def _asset_path(tensor: Any) -> str:
         raise TypeError(f"Asset path tensor {tensor!r} must be a Tensor.")
     if tensor.dtype.base_dtype != dtypes.string:
         raise TypeError(f"Asset path tensor {tensor} must be of dtype string, not {tensor.dtype.name}.")
-    value = constant_value(tensor)
-    if value is None or not value.size:
-        raise ValueError(f"Invalid asset filepath tensor {tensor}: it must be a constant that holds a path")
-    path = as_text(value.reshape(-1)[0])
-    if not path:
-        raise ValueError(f"Invalid asset filepath tensor {tensor}: its path is empty")
-    return path
+    if tensor.op.type != "Const":
+        raise TypeError(f"Asset path tensor {tensor} must be of type constant, and {tensor.op.name} is a {tensor.op.type}.")
+    value: Any = constant_value(tensor)
+    paths = [as_text(path) for path in value.reshape(-1)[:1]]
+    if not paths or not paths[0]:
+        raise ValueError(f"Invalid asset filepath tensor {tensor}: it must hold a path")
+    return paths[0]
 
 
 def copy_assets(export_dir: str, kept: Mapping[str, str]) -> None:
@@ -203,7 +202,8 @@ def _check_signatures(signatures: Mapping[str, Any] | None) -> None:
             for key, info in infos.items():
                 if info.WhichOneof("encoding") is None:
                     raise AssertionError(
-                        f"All TensorInfo protos used in the SignatureDefs must have one of the `encoding` fields: {key}"
+                        "All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' fields (e.g., name "
+                        f"or coo_sparse) set: {key}"
                     )
                 if info.dtype == 0:
                     raise AssertionError(

@@ -17,6 +17,7 @@ _MESSAGES = define(
       threshold 2 int32
       left_id 3 int32
       right_id 4 int32
+      dimension_id 5 int32
     message Node
       leaf 1 Leaf oneof node
       bucketized_split 2 BucketizedSplit oneof node
