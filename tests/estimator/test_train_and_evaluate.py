@@ -194,9 +194,9 @@ def test_a_training_ends_by_the_metrics_of_evaluations(tmp_path: Path, make: Any
     with tf.summary.FileWriter(model.eval_dir()) as writer:
         for step, loss in ((1, 0.7), (2, 0.3), (4, 0.4), (6, 0.6)):
             writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="loss", simple_value=loss)]), step)
-    assert make(model)._should_stop() is ends
+    assert make(model)._should_stop_fn() is ends
     with pytest.raises(ValueError, match="have no metric 'other', but loss"):
-        E.experimental.stop_if_lower_hook(model, "other", 0.0)._should_stop()
+        E.experimental.stop_if_lower_hook(model, "other", 0.0)._should_stop_fn()
 
 
 def test_early_stopping_refuses(tmp_path: Path) -> None:

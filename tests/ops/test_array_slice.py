@@ -190,3 +190,14 @@ def test_constant_rows_of_paddings_tell_the_sizes_along_their_axes() -> None:
         assert tf.pad(x, [[0, 0], [1, n], [0, 2]], "REFLECT").shape.as_list() == [None, None, 5]
         with pytest.raises(ValueError, match="Shape must be rank 2 but is rank 1"):
             tf.pad(x, [1, 2, 3])
+
+
+def test_slices_whose_values_are_unknown_tell_how_many_dimensions():
+    x, sizes, b = tf.placeholder(tf.float32, [None, 5]), tf.placeholder(tf.int32, [3]), tf.placeholder(tf.int32, [])
+    for shape, rank in (
+        (tf.shape(x)[0][tf.newaxis], 1),
+        (sizes[...], 3),
+        (tf.placeholder(tf.int32, [3, 2])[:, 0], 3),
+        (sizes[:b], None),
+    ):
+        assert tf.fill(shape, 0.0).shape.ndims == tf.reshape(x, shape).shape.ndims == rank

@@ -89,3 +89,19 @@ def test_nested_keys_take_values_nested_alike(session):
     for value in (3.0, (3.0,)):
         with pytest.raises(ValueError, match="Key had 2 elements, but value had 1 elements"):
             session.run(x - y, {(x, y): value})
+
+
+def test_structures_of_ones_own_are_fed_and_fetched(session):
+    class Named(dict):
+        __hash__ = object.__hash__
+
+    class Several(tuple):
+        def __new__(cls, *parts):
+            return tuple.__new__(cls, parts)
+
+    x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+    key = Named(b=y, a=(x,))
+    fetched = session.run(Several(x - y, Several(y)), {key: {"a": (5.0,), "b": 3.0}})
+    assert type(fetched) is Several and fetched == Several(2.0, Several(3.0))
+    with pytest.raises(ValueError, match="Key had 2 elements, but value had 1 elements"):
+        session.run(x, {key: {"a": (5.0,)}})

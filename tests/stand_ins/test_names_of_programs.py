@@ -146,3 +146,25 @@ def test_attention_has_what_programs_mechanisms_are_made_with():
         assert session.run(scores).tolist() == [[2, -1, 18], [26, -1, 42]]
         wanted = (np.tanh(session.run(zeroed)) * [3, 4]).sum(-1)
         np.testing.assert_allclose(session.run(by_tanh), wanted, rtol=1e-5)
+
+
+def test_hooks_derived_from_the_one_that_ends_trainings():
+    stopping = stand_for("tensorflow.contrib.estimator.python.estimator.early_stopping")
+    assert stopping._CheckForStoppingHook is stand_for("tensorflow.python.estimator.early_stopping")._CheckForStoppingHook
+
+    class AtThree(stopping._StopOnPredicateHook):
+        def __init__(self):
+            super().__init__(self.asked, run_every_secs=None, run_every_steps=1)
+            self.times = 0
+
+        def asked(self):
+            self.times += 1
+            return self.times == 3
+
+    hook, step = AtThree(), tf.assign_add(tf.train.create_global_step(), 1)
+    with tf.train.MonitoredSession(hooks=[hook]) as session:
+        while not session.should_stop():
+            session.run(step)
+    assert hook.times == 3
+    with pytest.raises(TypeError, match=r"must be callable\. Given: 3"):
+        stopping._StopOnPredicateHook(3)

@@ -36,14 +36,13 @@ def make_early_stopping_hook(
 ) -> SessionRunHook:
     """A hook that ends the training once `should_stop_fn()`, asked every so many seconds or steps, is true.
 
-    TypeError for what is no function; ValueError unless one of the intervals is given.
+    TypeError for what is no function (of the chief's); ValueError unless one of the intervals is given.
     """
-    if not callable(should_stop_fn):
-        raise TypeError(f"`should_stop_fn` must be callable. Given: {should_stop_fn!r}")
     if run_every_secs is not None and run_every_steps is not None:
         raise ValueError("Only one of `run_every_secs` and `run_every_steps` must be set.")
-    timer = SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
-    return _Decides(should_stop_fn, timer) if estimator.config.is_chief else _Follows()
+    if estimator.config.is_chief:
+        return StopOnPredicateHook(should_stop_fn, run_every_secs, run_every_steps)
+    return CheckForStoppingHook()
 
 
 def _over() -> Any:
@@ -59,11 +58,19 @@ def _over() -> Any:
         )
 
 
-class _Decides(SessionRunHook):
-    """The chief's."""
+class StopOnPredicateHook(SessionRunHook):
+    """The chief's: asks `should_stop_fn`. Libraries derive hooks of their own from it. TypeError for what is no function."""
 
-    def __init__(self, should_stop_fn: Callable[[], bool], timer: SecondOrStepTimer):
-        self._should_stop, self._timer = should_stop_fn, timer
+    def __init__(
+        self,
+        should_stop_fn: Callable[[], bool],
+        run_every_secs: float | None = 60,
+        run_every_steps: int | None = None,
+    ):
+        if not callable(should_stop_fn):
+            raise TypeError(f"`should_stop_fn` must be callable. Given: {should_stop_fn!r}")
+        self._should_stop_fn = should_stop_fn
+        self._timer = SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
 
     def begin(self) -> None:
         self._step = required_step_read("make_early_stopping_hook")
@@ -78,13 +85,13 @@ class _Decides(SessionRunHook):
             return
         step = int(run_context.session.run(self._step))
         self._timer.update_last_triggered_step(step)
-        if self._should_stop():
+        if self._should_stop_fn():
             _log.info("Requesting early stopping at global step %d", step)
             run_context.session.run(self._end)
             run_context.request_stop()
 
 
-class _Follows(SessionRunHook):
+class CheckForStoppingHook(SessionRunHook):
     """The other workers'."""
 
     def begin(self) -> None:

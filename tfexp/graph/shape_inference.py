@@ -215,8 +215,8 @@ def static_value_as_shape(tensor: Tensor) -> TensorShape:
             raise ValueError(f"Dimension {value.min()} must be >= 0")
         return TensorShape([None if d == -1 else int(d) for d in value])
     rule = _PARTIAL.get(op.type)
-    if rule is not None:
-        return rule(op)
+    if rule is not None and (known := rule(op)).rank is not None:
+        return known
     length = tensor._shape.known_dims
     return TensorShape([None] * length[0] if length and length[0] is not None else None)
 

@@ -87,7 +87,10 @@ def _string_array(value: Any) -> np.ndarray:
 
 
 def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> list[tuple[Tensor, Any]]:
-    """The (tensor, value) pairs of a feed_dict whose keys may be tensors, names, composites or tuples of these."""
+    """The (tensor, value) pairs of a feed_dict whose keys may be tensors, names, composites or structures of these.
+
+    Structures are tuples, and dictionaries that can be hashed, whose values come in the order of their keys.
+    """
     if not isinstance(feed_dict, Mapping):
         raise TypeError(f"feed_dict must be a dictionary, not {type(feed_dict).__name__}")
     pairs: list[tuple[Tensor, Any]] = []
@@ -96,7 +99,13 @@ def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> list[tuple[Tens
     return pairs
 
 
+def _in_order(structure: Mapping[Any, Any]) -> list[Any]:
+    return [structure[key] for key in sorted(structure)]
+
+
 def _flatten(graph: Graph, key: Any, value: Any, pairs: list[tuple[Tensor, Any]]) -> None:
+    if isinstance(key, Mapping):
+        key, value = _in_order(key), _in_order(value) if isinstance(value, Mapping) else value
     if isinstance(key, (tuple, list)):
         values = value if isinstance(value, (tuple, list)) else [value]
         if len(key) != len(values):

@@ -159,9 +159,9 @@ class FetchMapper:
         kind: Any = type(fetches)
         if isinstance(fetches, list):
             return lambda values: [part(values) for part in parts]
-        if hasattr(fetches, "_fields"):
-            return lambda values: kind(*[part(values) for part in parts])
-        return lambda values: kind([part(values) for part in parts])
+        if kind is tuple:
+            return lambda values: tuple([part(values) for part in parts])
+        return lambda values: kind(*[part(values) for part in parts])  # as namedtuples are made
 
     def _mapping(self, fetches: Mapping[Any, Any]) -> Callable[[Sequence[Any]], Any]:
         parts = {key: self._mapper(fetch) for key, fetch in fetches.items()}

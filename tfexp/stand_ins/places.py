@@ -397,6 +397,7 @@ _ATTENTION = (
 )
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
+    "contrib.estimator.python.estimator.early_stopping": ESTIMATOR["early_stopping"],
     "contrib.framework.python.ops.audio_ops": "tf.audio ops",
     "contrib.layers.python.layers.utils": "tfexp.contributed.layer_utilities tf.contrib.layers",
     **{

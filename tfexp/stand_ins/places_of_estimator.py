@@ -27,7 +27,9 @@ ESTIMATOR = {
     "canned.parsing_utils": "tf.estimator",
     "canned.prediction_keys": _NAMES,
     "early_stopping": "tf.estimator.experimental "
-    + renamed("tfexp.estimator.eval_metrics", read_eval_metrics="metrics_of_folder"),
+    + renamed("tfexp.estimator.eval_metrics", read_eval_metrics="metrics_of_folder")
+    + renamed("tfexp.estimator.early_stopping", _StopOnPredicateHook="StopOnPredicateHook")
+    + renamed("tfexp.estimator.early_stopping", _CheckForStoppingHook="CheckForStoppingHook"),
     "estimator": "tf.estimator",
     "estimator_lib": "tf.estimator",
     "export.export": _EXPORT,

@@ -10,6 +10,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.formats.protos.saved_model import SavedModel
+from tfexp.keras.engine.network import Network
 from tfexp.runtime.eager import eager_mode
 
 keras = tf.keras
@@ -169,3 +170,22 @@ def test_revived_layers_check_inputs_and_regularize_outputs(tmp_path: Path) -> N
             assert one(hidden[:, :1] * tf.ones((1, 3))).shape == (5, 2) and len(one.losses) == 3
         assert [len(losses) for losses in found[0]] == [0, 1, 1, 1]
         np.testing.assert_allclose(found[1][1:], found[0][1:], rtol=1e-5, atol=1e-6)
+
+
+def test_networks_that_are_no_models_are_kept_without_functions_of_their_own(tmp_path: Path) -> None:
+    class Steps(Network):
+        def __init__(self):
+            super().__init__()
+            self.inside = tf.keras.layers.Dense(2)
+
+        def call(self, rows, step):
+            return self.inside(rows), step
+
+    holder = tf.Module()
+    holder.network = Steps()
+    holder.network(tf.ones([3, 5]), tf.ones([3]))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        tf.compat.v2.saved_model.save(holder, str(tmp_path))
+    revived = tf.compat.v2.saved_model.load(str(tmp_path))
+    assert revived.network.inside.kernel.shape == [5, 2]

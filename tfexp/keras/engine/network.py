@@ -23,7 +23,6 @@ from tfexp.keras.engine.model_text import to_json, to_yaml
 from tfexp.keras.engine.network_config import config_of_network, network_from_config
 from tfexp.keras.engine.node import KerasHistory, Node, alone, history_of, masks_of
 from tfexp.keras.engine.operation_layer import give_history
-from tfexp.keras.engine.served import model_functions
 from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map_shapes, shapes_of
 from tfexp.keras.engine.summary import print_summary
 from tfexp.keras.mixed_precision.policy import follows_floatx
@@ -401,9 +400,6 @@ class Network(Layer):
                 with_weights += 1
             numbered[f"layer-{number}"] = layer
         return [*numbered.items(), *((name, part) for name, part in children if name not in numbered)]
-
-    def _functions_to_save(self) -> dict[str, Any]:
-        return model_functions(self) if self.inputs else {}
 
     # --- as configuration and on disk -----------------------------------------------------------------------------------
 
