@@ -8,7 +8,6 @@ from tfexp.runtime.benchmark import Benchmark as Benchmark
 from tfexp.runtime.benchmark import benchmark_config as benchmark_config
 from tfexp.runtime.gradient_check import compute_gradient as compute_gradient
 from tfexp.runtime.gradient_check import compute_gradient_error as compute_gradient_error
-from tfexp.runtime.test_io import StubOutForTesting as StubOutForTesting
 from tfexp.runtime.testing import TestCase as TestCase
 from tfexp.runtime.testing import assert_equal_graph_def as assert_equal_graph_def
 from tfexp.runtime.testing import get_temp_dir as get_temp_dir
@@ -19,5 +18,6 @@ from tfexp.runtime.testing import is_built_with_rocm as is_built_with_rocm
 from tfexp.runtime.testing import is_gpu_available as is_gpu_available
 from tfexp.runtime.testing import main as main
 from tfexp.runtime.testing import test_src_dir_path as test_src_dir_path
+from tfexp.runtime.testing_io import StubOutForTesting as StubOutForTesting
 
 __getattr__ = missing_from("tf.test")

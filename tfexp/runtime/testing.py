@@ -25,7 +25,7 @@ from tfexp.graph.scopes import executing_eagerly, get_default_graph, reset_defau
 from tfexp.runtime.assertions import Assertions
 from tfexp.runtime.benchmark import run_benchmarks, wanted_benchmarks
 from tfexp.runtime.session import Session
-from tfexp.runtime.test_io import (
+from tfexp.runtime.testing_io import (
     CapturedWrites,
     CheckedThread,
     EagerSessionWarner,

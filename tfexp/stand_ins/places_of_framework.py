@@ -116,8 +116,8 @@ FRAMEWORK = {
     + "tf tfexp.graph.unpublished tfexp.stand_ins.static_shapes:ShapeEquals=ShapeEquals",
     "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
-    "framework.test_util": "tfexp.runtime.test_modes tfexp.runtime.test_leaks tf.test tfexp.runtime.testing "
-    "tfexp.runtime.test_io tfexp.stand_ins.traced_tests tfexp.distributed.local_cluster",
+    "framework.test_util": "tfexp.runtime.testing_modes tfexp.runtime.testing_leaks tf.test tfexp.runtime.testing "
+    "tfexp.runtime.testing_io tfexp.stand_ins.traced_tests tfexp.distributed.local_cluster",
     "framework.traceable_stack": "tfexp.stand_ins.registry",
     "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values tfexp.stand_ins.composite_internals "
     + renamed("tfexp.graph.specs_of_values", _type_spec_from_value="type_spec_from_value"),

@@ -20,7 +20,7 @@ from tfexp.ops.array import reshape
 from tfexp.ops.array_order import transpose
 from tfexp.ops.py_func import py_function
 from tfexp.runtime.eager import eager_mode
-from tfexp.runtime.test_modes import as_decorator, only_for_methods
+from tfexp.runtime.testing_modes import as_decorator, only_for_methods
 from tfexp.stand_ins.framework_ops import inside_function
 
 

@@ -46,8 +46,8 @@ from tfexp.runtime.execution_callbacks import inf_callback as inf_callback
 from tfexp.runtime.execution_callbacks import inf_nan_callback as inf_nan_callback
 from tfexp.runtime.execution_callbacks import nan_callback as nan_callback
 from tfexp.runtime.execution_callbacks import seterr as seterr
-from tfexp.runtime.test_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
-from tfexp.runtime.test_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
+from tfexp.runtime.testing_modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
+from tfexp.runtime.testing_modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from tfexp.train.checkpoint import Checkpoint as Checkpoint
 from tfexp.train.optimizer import Optimizer
 

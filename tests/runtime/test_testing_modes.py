@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.runtime import test_modes as test_util
+from tfexp.runtime import testing_modes as test_util
 from tfexp.runtime.eager import eager_mode
-from tfexp.runtime.test_leaks import assert_no_new_pyobjects_executing_eagerly
+from tfexp.runtime.testing_leaks import assert_no_new_pyobjects_executing_eagerly
 
 modes = []
 
@@ -184,6 +184,14 @@ class Leaving:
     @assert_no_new_pyobjects_executing_eagerly
     def an_object(self):
         self.__dict__.setdefault("objects", []).append([tf.executing_eagerly()])
+        if len(self.objects) == 5:  # as another thread may in the middle
+            self.freed.clear()
+
+    @assert_no_new_pyobjects_executing_eagerly
+    def objects_once(self):
+        self.runs += 1
+        if self.runs == 5:
+            self.kept = [[], []]
 
 
 def test_what_tests_leave_behind():
@@ -193,5 +201,8 @@ def test_what_tests_leave_behind():
             Leaving().a_tensor()
     with pytest.raises(AssertionError, match="garbage collector: 1 objects"):
         Leaving().a_cycle()
+    leaving = Leaving()
+    leaving.freed, leaving.runs = [[] for _ in range(10)], 0
     with pytest.raises(AssertionError, match="new Python objects"):
-        Leaving().an_object()
+        leaving.an_object()
+    leaving.objects_once()

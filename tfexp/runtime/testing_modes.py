@@ -19,8 +19,8 @@ from tfexp.graph.convert import constant
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager import eager_mode
-from tfexp.runtime.test_leaks import assert_no_garbage_created, assert_no_new_tensors
 from tfexp.runtime.testing import TestCase
+from tfexp.runtime.testing_leaks import assert_no_garbage_created, assert_no_new_tensors
 
 TensorFlowTestCase = TestCase
 
