@@ -148,6 +148,12 @@ def test_vocabulary_of_a_file(tmp_path) -> None:
     assert value(fc.input_layer(features(), [fc.indicator_column(column)])).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
 
+def test_types_of_vocabularies() -> None:
+    lists = (["a"], [1, 2], np.array([1, 2], np.int32), [1, "a"])
+    columns = [fc.categorical_column_with_vocabulary_list("x", values) for values in lists]
+    assert [column.dtype for column in columns] == [tf.string, tf.int64, tf.int32, tf.string]
+
+
 def test_learning_from_columns() -> None:
     """A wide model finds which letter counts for what."""
     given = {"c": tf.constant([["a"], ["b"], ["d"], ["a"]])}
@@ -192,6 +198,13 @@ def test_identities_out_of_range() -> None:
         (lambda: fc.make_parse_example_spec(["x"]), "must be _FeatureColumn instances"),
         (lambda: fc.numeric_column("x", dtype=tf.string), "dtype must be convertible to float"),
         (lambda: fc.numeric_column("x", shape=2, default_value=[1.0]), "shape of default_value must be equal"),
+        (lambda: fc.numeric_column("x", (2, 2), [[1, 2], [3]]), "shape of default_value must be equal"),
+        (
+            lambda: fc.categorical_column_with_vocabulary_list("x", [True, False]),
+            "vocabulary dtype must be string or integer",
+        ),
+        (lambda: fc.categorical_column_with_vocabulary_list("x", [1], tf.float32), "'int64'> do not match, column_name: x"),
+        (lambda: fc.linear_model({}, fc.sequence_numeric_column("x")), "Column x is one of sequences"),
         (lambda: fc.numeric_column(3), "key must be a string"),
         (lambda: fc.bucketized_column(X, [2, 1]), "boundaries must be a sorted list"),
         (lambda: fc.bucketized_column(LETTERS, [1]), "must be a column generated with numeric_column"),

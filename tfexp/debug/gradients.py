@@ -36,7 +36,7 @@ class GradientsDebugger(AbstractContextManager["GradientsDebugger"]):
             train = optimizer.minimize(loss)
         session.run(debugger.gradient_tensor(hidden))
 
-    y_tensor: what is differentiated; gradients are taken of its graph alone. If there is one debugger only, it needs no context.
+    y_tensor: what is differentiated, of whose graph alone gradients are taken. The only debugger needs no context.
     """
 
     def __init__(self, y_tensor: Tensor | None = None):

@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.feature_column.column import CategoricalColumn, Features, SparseIds, dense_to_sparse
@@ -190,22 +192,15 @@ def categorical_column_with_vocabulary_list(
         raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
     if len(set(vocabulary_list)) != len(vocabulary_list):
         raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
-    kind = as_dtype(convert_dtype(vocabulary_list))
+    kind = as_dtype(np.array(vocabulary_list).dtype)
     _check_buckets(key, num_oov_buckets, default_value)
     check_texts_or_integers(kind, f"column_name: {key} vocabulary")
     wanted = kind if dtype is None else as_dtype(dtype)
-    check_texts_or_integers(wanted, f"column_name: {key}")
     if wanted.is_integer != kind.is_integer:
         raise ValueError(f"dtype {wanted} and vocabulary dtype {kind} do not match, column_name: {key}")
+    check_texts_or_integers(wanted, f"column_name: {key}")
     check_key(key)
     return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), wanted, default_value, num_oov_buckets)
-
-
-def convert_dtype(values: Sequence[Any]) -> DType:
-    """The type of a list of texts or numbers."""
-    if all(isinstance(value, (str, bytes)) for value in values):
-        return dtypes.string
-    return dtypes.int64 if all(isinstance(value, int) or hasattr(value, "__index__") for value in values) else dtypes.float32
 
 
 class _VocabularyFile(NamedTuple):

@@ -138,6 +138,9 @@ def linear_in_scope(
 ) -> Tensor:
     """`linear_model` in the variable scope that is open."""
     columns = ordered(feature_columns)
+    for column in columns:
+        if not isinstance(column, CategoricalColumn):
+            column.check_without_time("linear_model", "sequence_input_layer")
     made = Features(features)
     outputs = []
     for column in columns:

@@ -50,6 +50,9 @@ _LATER_COLUMNS = (
     "tf.feature_column tfexp.stand_ins.feature_columns tfexp.stand_ins.feature_layers tfexp.feature_column.states "
     + renamed("tfexp.feature_column.states", _StateManagerImpl="LayerStates", _StateManagerImplV2="NamedStates")
     + renamed("tf.compat.v2.feature_column", categorical_column_with_vocabulary_file_v2=_FROM_FILE)
+    + renamed("tf.compat.v2.feature_column", shared_embedding_columns_v2="shared_embeddings")
+    + renamed("tfexp.feature_column.shared_embeddings", SharedEmbeddingColumn="SharedEmbedding")
+    + renamed("tfexp.feature_column.shared_embeddings", SharedEmbeddingColumnCreator="SharedTable")
     + _COLUMNS
 )
 
