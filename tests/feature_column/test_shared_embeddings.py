@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,12 @@ from tfexp.runtime.eager import eager_mode
 COLUMN = tf.feature_column
 shared_embeddings = tf.compat.v2.feature_column.shared_embeddings
 TABLE = np.array([[1.0, 2.0], [3.0, 5.0], [7.0, 11.0]], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Iterator[tf.Graph]:
+    with tf.Graph().as_default() as one:
+        yield one
 
 
 def identity(name: str) -> Any:

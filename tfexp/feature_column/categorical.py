@@ -71,9 +71,11 @@ class IdentityCategoricalColumn(_Identity, CategoricalColumn):
         limit = convert_to_tensor(self.number_buckets, dtypes.int64, name="num_buckets")
         zero = convert_to_tensor(0, dtypes.int64, name="zero")
         if self.default_value is None:
+            above = f'Bucket index for categorical column "{self.name}" exceeds number of buckets'
+            below = f'Negative bucket index for categorical column "{self.name}"'
             checks = [
-                assert_less(values, limit, data=[values, limit], name="assert_less_than_num_buckets"),
-                assert_greater_equal(values, zero, data=[values], name="assert_greater_or_equal_0"),
+                assert_less(values, limit, data=[above, values, limit], name="assert_less_than_num_buckets"),
+                assert_greater_equal(values, zero, data=[below, values], name="assert_greater_or_equal_0"),
             ]
             values = with_dependencies(checks, values)
         else:
