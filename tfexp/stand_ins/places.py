@@ -30,7 +30,7 @@ def _pools() -> str:
 
 
 _TRANSLATOR = (
-    "converters.break_statements converters.continue_statements converters.return_statements core.converter core.naming "
+    "converters.break_statements converters.continue_statements converters.return_statements core.naming "
     "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
 )
 _LATER_NN = ("conv2d_transpose", "conv3d_transpose", "dropout", "fractional_avg_pool", "fractional_max_pool")
