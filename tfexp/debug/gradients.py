@@ -114,7 +114,7 @@ class GradientsDebugger(AbstractContextManager["GradientsDebugger"]):
         """The gradient of a tensor, a variable or what has that name. LookupError where none was found; TypeError."""
         if not isinstance(x_tensor, (str, Tensor, Variable)):
             raise TypeError(f"x_tensor must be a str or tf.Tensor or tf.Variable, but instead has type {type(x_tensor)}")
-        name = x_tensor if isinstance(x_tensor, str) else x_tensor.name
+        name = x_tensor if isinstance(x_tensor, str) else x_tensor.name  # type: ignore[union-attr]
         if name not in self._gradients:
             raise LookupError(f"This GradientsDebugger has not received any gradient tensor for x-tensor {name}")
         return self._gradients[name]
