@@ -77,7 +77,8 @@ def _older_columns() -> str:
         renamed(f"tfexp.feature_column.{room}", **{f"_{kind}Column": f"{kind}Column" for kind in kinds.split()})
         for room, kinds in rooms.items()
     )
-    return renamed("tf.feature_column", **{f"_{name}": name for name in functions.split()}) + "".join(classes)
+    of_sequences = renamed("tfexp.stand_ins.feature_columns", _SequenceDenseColumn="SequenceDenseColumn")
+    return renamed("tf.feature_column", **{f"_{name}": name for name in functions.split()}) + "".join(classes) + of_sequences
 
 
 _TPU = {
