@@ -203,7 +203,7 @@ def test_functions_that_look_for_their_variables_are_not_converted() -> None:
 
 @pytest.mark.parametrize("entity", [None, 3, len, _Signs, _Signs(1)])
 def test_to_graph_takes_functions(entity: Any) -> None:
-    with pytest.raises(ConversionError, match="a Python function is required"):
+    with pytest.raises(NotImplementedError, match="a Python function is required"):
         tf.autograph.to_graph(entity)
 
 

@@ -98,6 +98,7 @@ def test_models_take_features_by_name() -> None:
     [
         (lambda: tf.keras.layers.DenseFeatures([]), "must not be empty"),
         (lambda: tf.keras.layers.DenseFeatures(COLUMN.categorical_column_with_identity("id", 5)), "embedding_column or"),
+        (lambda: tf.keras.layers.DenseFeatures(COLUMN.sequence_numeric_column("x")), "embedding_column or"),
         (lambda: tf.keras.layers.DenseFeatures(_columns()[0])(tf.ones([2, 2])), "expected a dictionary"),
         (lambda: tf.keras.layers.DenseFeatures(_columns()[0])({"x": tf.ones([2, 2])}), "age is not in features"),
         (

@@ -125,6 +125,25 @@ def test_parts_of_partitioned_variables_are_the_models() -> None:
     assert names == [*weights, "cut/linear_model/bias_weights/part_0"]
 
 
+def test_variables_are_listed_below_their_columns() -> None:
+    """A table that is shared belongs to the first column that needs it; partitioned variables are their parts."""
+    words = [fc.categorical_column_with_identity(name, 3) for name in "ba"]
+    given, of_columns = {"a": tf.constant([[0]]), "b": tf.constant([[1]])}, [{}, {}]
+    shared = fc.shared_embedding_columns(words, 2)
+    with tf.variable_scope("", partitioner=tf.fixed_size_partitioner(2)):
+        fc.linear_model(given, shared, weight_collections=["mine"], cols_to_vars=of_columns[0])
+    fc.input_layer(given, shared, weight_collections=["mine"], cols_to_vars=of_columns[1])
+    names = [{getattr(of, "name", of): [v.op.name for v in vs] for of, vs in found.items()} for found in of_columns]
+    parts = [[f"{name}/part_{i}" for i in range(2)] for name in ("weights", "embedding_weights")]
+    assert names[0] == {
+        "a_shared_embedding": [f"linear_model/a_b_shared_embedding/{part}" for part in [*parts[0], *parts[1]]],
+        "b_shared_embedding": [f"linear_model/a_b_shared_embedding_1/{part}" for part in parts[0]],
+        "bias": ["linear_model/bias_weights/part_0"],
+    }
+    assert names[1] == {"a_shared_embedding": [], "b_shared_embedding": []}
+    assert tf.get_collection("mine") == [v for variables in of_columns[0].values() for v in variables]
+
+
 def test_shared_embeddings() -> None:
     others = fc.categorical_column_with_vocabulary_list("s", ["a", "b", "d"])
     columns = fc.shared_embedding_columns([LETTERS, others], 2, initializer=counted)
@@ -146,6 +165,12 @@ def test_vocabulary_of_a_file(tmp_path) -> None:
     (tmp_path / "words").write_text("b\na\n")
     column = fc.categorical_column_with_vocabulary_file("c", str(tmp_path / "words"), num_oov_buckets=1)
     assert value(fc.input_layer(features(), [fc.indicator_column(column)])).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_types_of_vocabularies() -> None:
+    lists = (["a"], [1, 2], np.array([1, 2], np.int32), [1, "a"])
+    columns = [fc.categorical_column_with_vocabulary_list("x", values) for values in lists]
+    assert [column.dtype for column in columns] == [tf.string, tf.int64, tf.int32, tf.string]
 
 
 def test_learning_from_columns() -> None:
@@ -176,7 +201,7 @@ def test_parsing_what_columns_need() -> None:
 
 
 def test_identities_out_of_range() -> None:
-    with pytest.raises(InvalidArgumentError):
+    with pytest.raises(InvalidArgumentError, match="exceeds number of buckets"):
         value(fc.input_layer({"i": tf.placeholder_with_default([[5]], [1, 1])}, [fc.indicator_column(IDENTITY)]))
     column = fc.indicator_column(fc.categorical_column_with_identity("i", 3, default_value=0))
     assert value(fc.input_layer({"i": tf.constant([[5], [-1]])}, [column])).tolist() == [[1, 0, 0], [0, 0, 0]]
@@ -192,6 +217,13 @@ def test_identities_out_of_range() -> None:
         (lambda: fc.make_parse_example_spec(["x"]), "must be _FeatureColumn instances"),
         (lambda: fc.numeric_column("x", dtype=tf.string), "dtype must be convertible to float"),
         (lambda: fc.numeric_column("x", shape=2, default_value=[1.0]), "shape of default_value must be equal"),
+        (lambda: fc.numeric_column("x", (2, 2), [[1, 2], [3]]), "shape of default_value must be equal"),
+        (
+            lambda: fc.categorical_column_with_vocabulary_list("x", [True, False]),
+            "vocabulary dtype must be string or integer",
+        ),
+        (lambda: fc.categorical_column_with_vocabulary_list("x", [1], tf.float32), "'int64'> do not match, column_name: x"),
+        (lambda: fc.linear_model({}, fc.sequence_numeric_column("x")), "Column x is one of sequences"),
         (lambda: fc.numeric_column(3), "key must be a string"),
         (lambda: fc.bucketized_column(X, [2, 1]), "boundaries must be a sorted list"),
         (lambda: fc.bucketized_column(LETTERS, [1]), "must be a column generated with numeric_column"),

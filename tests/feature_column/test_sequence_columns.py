@@ -120,7 +120,7 @@ def test_a_recurrent_network_takes_them_with_a_context() -> None:
     assert (found[1, 1:] == 0).all() and (found[2] == 0).all() and (found[0] != 0).all()
     with pytest.raises(ValueError, match="context_input must have rank 2"):
         layers.concatenate_context_input(steps, steps)
-    with pytest.raises(ValueError, match="sequence_input must have dtype float32"):
+    with pytest.raises(TypeError, match="sequence_input must have dtype float32"):
         layers.concatenate_context_input(context, tf.zeros([3, 2, 1], tf.int32))
 
 

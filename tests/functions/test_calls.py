@@ -317,8 +317,10 @@ def test_a_concrete_function_says_what_it_is() -> None:
     assert concrete.name == concrete.function_def.signature.name
     for call in (lambda: concrete(tf.constant([2.0])), lambda: concrete(base=tf.constant([2.0]))):
         np.testing.assert_array_equal(run(call())["power"], [16])
-    with pytest.raises(TypeError, match="missing the argument 'base'"):
+    with pytest.raises(TypeError, match=r"argument names \['base'\] but got values for \[\]. Missing: \['base'\]"):
         concrete()
+    with pytest.raises(ValueError, match="All inputs to `ConcreteFunction`s must be Tensors; on invocation of power"):
+        concrete("text")
     with pytest.raises(TypeError, match=r"argument 'base' is a tensor of float32 and shape .*, got one of int32"):
         concrete(tf.constant([1]))
     with pytest.raises(ValueError, match="not compatible with the shape this function was traced with"):

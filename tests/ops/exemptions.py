@@ -350,6 +350,10 @@ EXEMPT: dict[str, str] = {
         "about who waits for whom: test_barrier.py",
     ),
     "Print": "its kernel asks its context how often it has printed: test_check.py",
+    **dict.fromkeys(
+        ("DebugGradientIdentity", "DebugGradientRefIdentity"),
+        "about the gradient, which a debugger is told: tests/debug/test_gradients_debugger.py",
+    ),
     "PreventGradient": "its gradient is an error, with a text of the node's own: test_array.py",
     "ParallelConcat": "wants fully defined shapes, which a row forgets: test_array_partition.py",
     **dict.fromkeys(

@@ -473,6 +473,13 @@ def test_creators_are_asked_from_the_inside_out() -> None:
     after = tf.Variable(1.0, name="after")
     assert [x.name for x in (v, w, after)] == ["v_inner_outer:0", "w_inner_outer:0", "after:0"]
     assert seen == [("inner", "v"), ("outer", "v_inner"), ("inner", "w"), ("outer", "w_inner")]
+    scope = tf.get_default_graph()._variable_creator_scope
+    with (
+        scope(creator("first"), priority=101),
+        scope(creator("low"), priority=0),
+        tf.variable_creator_scope(creator("inner")),
+    ):
+        assert tf.Variable(1.0, name="v").op.name == "v_first_inner_low"
 
 
 def test_protos_go_round() -> None:

@@ -114,3 +114,26 @@ def test_python_functions_in_graphs(run):
     assert run(of.wrap_py_func(lambda k: seen.append(int(k)), None, (), {"k": tf.constant(5)}, True)) == 1 and seen == [5]
     with pytest.raises(ValueError, match="return_dtypes must be empty"):
         of.wrap_py_func(lambda: 1, tf.int64, (), use_dummy_return=True)
+
+
+def test_calls_are_converted_as_options_say(run):
+    api, converter = module("impl.api"), module("core.converter")
+
+    def magnitude(x):
+        return x if x > 0 else -x
+
+    def through(x):
+        return magnitude(x)
+
+    options = converter.ConversionOptions(recursive=True)
+    assert run(api.converted_call(through, options, (tf.constant(-3),), None)) == 3
+    assert run(api.converted_call(len, options, (tf.placeholder_with_default([1, 2], [None]),), {})) == 2
+    assert api.converted_call(through, options, (), {"x": -2}) == 2 and options.uses(converter.Feature.LISTS)
+    converted = api.convert(recursive=True)(through)
+    assert run(converted(tf.constant(-5))) == 5 and converted.__name__ == "through"
+    status = module("core.ag_ctx").Status
+    enabled, disabled = (module("core.ag_ctx").ControlStatusCtx(one) for one in (status.ENABLED, status.DISABLED))
+    assert run(api.tf_convert(through, enabled)(tf.constant(-4))) == 4
+    for alone in (api.convert()(through), api.tf_convert(through, disabled)):
+        with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+            alone(tf.constant(-5))

@@ -228,3 +228,14 @@ def test_signatures_and_folders_of_exports(tmp_path):
     folder = utils.get_timestamped_export_dir(str(tmp_path))
     assert os.path.dirname(folder) == os.fsencode(tmp_path) and os.path.basename(folder).isdigit()
     assert utils.get_temp_export_dir("base/12") == b"base/temp-12"
+
+
+def test_variables_and_their_names_in_checkpoints():
+    info = checkpoint_initializers._get_var_info
+    with tf.Graph().as_default():
+        whole = tf.get_variable("a", [2])
+        parts = tf.get_variable("s/b", [4], partitioner=tf.fixed_size_partitioner(2))
+    assert info(whole) == ("a", whole) and info(whole, "before") == ("before", whole)
+    assert info(parts) == info(list(parts)) == ("s/b", list(parts))
+    with pytest.raises(TypeError, match="MUST be one of the following"):
+        info("a")

@@ -66,6 +66,7 @@ def test_sums_that_cannot_be():
 def test_functions_have_no_annotations_and_ops_have_arguments():
     assert tf_inspect.getfullargspec(tf.cast).annotations == {}
     assert tf_inspect.getfullargspec(tf.maximum).args == ["x", "y", "name"]
+    assert tf_inspect.isfunction(tf.exp) and not tf_inspect.isfunction(tf.Graph)
     assert tf_inspect.getfullargspec(tf.equal).args == ["x", "y", "name"]
 
 

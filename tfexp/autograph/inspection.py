@@ -9,7 +9,7 @@ from typing import Any
 
 from tfexp.autograph.conversion import converted
 from tfexp.autograph.feature import Feature, features
-from tfexp.autograph.source import ConversionError, definition_of
+from tfexp.autograph.source import definition_of
 from tfexp.autograph.transformer import converted_tree
 
 
@@ -22,7 +22,8 @@ def to_graph(
 ) -> Callable[..., Any]:
     """The function `entity` with its control flow converted, and with `recursive` that of the functions that it calls.
 
-    `arg_values` and `arg_types` change nothing. ConversionError for what is no Python function, or cannot be converted.
+    `arg_values` and `arg_types` change nothing. NotImplementedError for what is no Python function, ConversionError for one
+    that cannot be converted.
     """
     return converted(_function(entity), features(experimental_optional_features), recursive)
 
@@ -35,7 +36,7 @@ def to_code(
     indentation: str = "  ",
     experimental_optional_features: Feature | Iterable[Feature] | None = None,
 ) -> str:
-    """The source of `to_graph(entity)`, indented by `indentation`. ConversionError as there."""
+    """The source of `to_graph(entity)`, indented by `indentation`. Errors as there."""
     code = _function(entity).__code__
     tree = converted_tree(definition_of(code), features(experimental_optional_features))
     lines = ast.unparse(ast.fix_missing_locations(tree)).splitlines()
@@ -46,7 +47,8 @@ def _function(entity: Any) -> Any:
     """`entity`, if it is a function or a method."""
     inner = entity.__func__ if isinstance(entity, MethodType) else entity
     if not isinstance(inner, FunctionType):
-        raise ConversionError(f"a Python function is required, got a {type(entity).__name__}", entity)
+        kind = type(entity).__name__
+        raise NotImplementedError(f"cannot convert entity {entity!r}: a Python function is required, got a {kind}")
     return entity
 
 

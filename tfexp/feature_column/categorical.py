@@ -6,6 +6,8 @@ import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.feature_column.column import CategoricalColumn, Features, SparseIds, dense_to_sparse
@@ -69,9 +71,11 @@ class IdentityCategoricalColumn(_Identity, CategoricalColumn):
         limit = convert_to_tensor(self.number_buckets, dtypes.int64, name="num_buckets")
         zero = convert_to_tensor(0, dtypes.int64, name="zero")
         if self.default_value is None:
+            above = f'Bucket index for categorical column "{self.name}" exceeds number of buckets'
+            below = f'Negative bucket index for categorical column "{self.name}"'
             checks = [
-                assert_less(values, limit, data=[values, limit], name="assert_less_than_num_buckets"),
-                assert_greater_equal(values, zero, data=[values], name="assert_greater_or_equal_0"),
+                assert_less(values, limit, data=[above, values, limit], name="assert_less_than_num_buckets"),
+                assert_greater_equal(values, zero, data=[below, values], name="assert_greater_or_equal_0"),
             ]
             values = with_dependencies(checks, values)
         else:
@@ -190,22 +194,15 @@ def categorical_column_with_vocabulary_list(
         raise ValueError(f"vocabulary_list {vocabulary_list} must be non-empty, column_name: {key}")
     if len(set(vocabulary_list)) != len(vocabulary_list):
         raise ValueError(f"Duplicate keys in vocabulary_list {vocabulary_list}, column_name: {key}")
-    kind = as_dtype(convert_dtype(vocabulary_list))
+    kind = as_dtype(np.array(vocabulary_list).dtype)
     _check_buckets(key, num_oov_buckets, default_value)
     check_texts_or_integers(kind, f"column_name: {key} vocabulary")
     wanted = kind if dtype is None else as_dtype(dtype)
-    check_texts_or_integers(wanted, f"column_name: {key}")
     if wanted.is_integer != kind.is_integer:
         raise ValueError(f"dtype {wanted} and vocabulary dtype {kind} do not match, column_name: {key}")
+    check_texts_or_integers(wanted, f"column_name: {key}")
     check_key(key)
     return VocabularyListCategoricalColumn(key, tuple(vocabulary_list), wanted, default_value, num_oov_buckets)
-
-
-def convert_dtype(values: Sequence[Any]) -> DType:
-    """The type of a list of texts or numbers."""
-    if all(isinstance(value, (str, bytes)) for value in values):
-        return dtypes.string
-    return dtypes.int64 if all(isinstance(value, int) or hasattr(value, "__index__") for value in values) else dtypes.float32
 
 
 class _VocabularyFile(NamedTuple):

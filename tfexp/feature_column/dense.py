@@ -12,7 +12,7 @@ from tfexp.feature_column.categorical import WeightedCategoricalColumn
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features
 from tfexp.feature_column.sequence import DenseAndLengths, sequence_lengths
 from tfexp.feature_column.serialization import in_configs
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import one_hot
 from tfexp.ops.array_gather import scatter_nd
@@ -25,7 +25,7 @@ from tfexp.ops.variable_scope import get_variable
 from tfexp.train.assignment_maps import init_from_checkpoint
 
 
-class _OfCategorical(DenseColumn):
+class OfCategorical(DenseColumn):
     """What is made of a categorical column, which may be one of sequences."""
 
     TensorSequenceLengthPair: ClassVar[type[DenseAndLengths]] = DenseAndLengths
@@ -88,7 +88,7 @@ class _Indicator(NamedTuple):
 
 
 @in_configs
-class IndicatorColumn(_Indicator, _OfCategorical):
+class IndicatorColumn(_Indicator, OfCategorical):
     """How often each id is there: [batch, num_buckets]; of weighted ids the sum of their weights."""
 
     _kind = "indicator_column"
@@ -135,7 +135,7 @@ class _Embedding(NamedTuple):
 
 
 @in_configs
-class EmbeddingColumn(_Embedding, _OfCategorical):
+class EmbeddingColumn(_Embedding, OfCategorical):
     """Rows of a table that is learnt, combined: [batch, dimension]."""
 
     _kind = "embedding_column"
@@ -197,15 +197,16 @@ class EmbeddingColumn(_Embedding, _OfCategorical):
         )
 
 
-def _checked(
-    dimension: int | None, ckpt_to_load_from: str | None, tensor_name_in_ckpt: str | None, initializer: Any, name: str
+def checked_embedding(
+    dimension: int | None, ckpt_to_load_from: str | None, tensor_name_in_ckpt: str | None, initializer: Any, of: str = ""
 ) -> Callable[..., Any]:
+    """The initializer of an embedding. ValueError for what it cannot be; of: what the message says of it."""
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
     if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
         raise ValueError("Must specify both `ckpt_to_load_from` and `tensor_name_in_ckpt` or none of them.")
     if initializer is not None and not callable(initializer):
-        raise ValueError(f"initializer must be callable if specified. Embedding of column_name: {name}")
+        raise ValueError(f"initializer must be callable if specified.{of}")
     return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / math.sqrt(dimension))
 
 
@@ -223,7 +224,8 @@ def embedding_column(
 
     ValueError for a dimension below 1. Source: `tf.feature_column.embedding_column`.
     """
-    initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, categorical_column.name)
+    of = f" Embedding of column_name: {categorical_column.name}"
+    initializer = checked_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, of)
     return EmbeddingColumn(
         categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
     )
@@ -255,6 +257,27 @@ def _kind(column: Any) -> type:
     return type(column.categorical_column if isinstance(column, WeightedCategoricalColumn) else column)
 
 
+def name_of_shared(categorical_columns: Sequence[Any], given: str | None) -> str:
+    """What the table of several columns is called. ValueError if their kinds differ, RuntimeError in eager execution."""
+    if executing_eagerly():
+        raise RuntimeError("shared_embedding_columns are not supported when eager execution is enabled.")
+    ordered = sorted(categorical_columns, key=lambda column: column.name)
+    for column in ordered[1:]:
+        if _kind(column) is not _kind(ordered[0]):
+            raise ValueError(
+                "To use shared_embedding_column, all categorical_columns must have the same type, or be "
+                f"weighted_categorical_column of the same type. Given column: {ordered[0]} of type: {type(ordered[0])} does "
+                f"not match given column: {column} of type: {type(column)}"
+            )
+        if column.num_buckets != ordered[0].num_buckets:
+            raise ValueError(
+                "To use shared_embedding_column, all categorical_columns must have the same number of buckets. Given "
+                f"column: {ordered[0]} with buckets: {ordered[0].num_buckets} does not match column: {column} with buckets: "
+                f"{column.num_buckets}"
+            )
+    return given or "_".join(column.name for column in ordered) + "_shared_embedding"
+
+
 def shared_embedding_columns(
     categorical_columns: Sequence[Any],
     dimension: int,
@@ -270,23 +293,8 @@ def shared_embedding_columns(
 
     Source: `tf.feature_column.shared_embedding_columns`.
     """
-    ordered = sorted(categorical_columns, key=lambda column: column.name)
-    names = ", ".join(column.name for column in ordered)
-    initializer = _checked(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, names)
-    for column in ordered[1:]:
-        if _kind(column) is not _kind(ordered[0]):
-            raise ValueError(
-                "To use shared_embedding_column, all categorical_columns must have the same type, or be "
-                f"weighted_categorical_column of the same type. Given column: {ordered[0]} of type: {type(ordered[0])} does "
-                f"not match given column: {column} of type: {type(column)}"
-            )
-        if column.num_buckets != ordered[0].num_buckets:
-            raise ValueError(
-                "To use shared_embedding_column, all categorical_columns must have the same number of buckets. Given "
-                f"column: {ordered[0]} with buckets: {ordered[0].num_buckets} does not match column: {column} with buckets: "
-                f"{column.num_buckets}"
-            )
-    name = shared_embedding_collection_name or "_".join(column.name for column in ordered) + "_shared_embedding"
+    initializer = checked_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer)
+    name = name_of_shared(categorical_columns, shared_embedding_collection_name)
     made = []
     for column in categorical_columns:
         one = SharedEmbeddingColumn(

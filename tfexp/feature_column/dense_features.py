@@ -10,6 +10,7 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.feature_column.column import DenseColumn, Features, check_batch_sizes
 from tfexp.feature_column.dense import SharedEmbeddingColumn
 from tfexp.feature_column.model import ordered
+from tfexp.feature_column.sequence import SequenceNumericColumn
 from tfexp.feature_column.serialization import deserialize_all, serialize_all
 from tfexp.feature_column.states import LayerStates
 from tfexp.graph.scopes import name_scope
@@ -21,8 +22,8 @@ from tfexp.ops.array_join import concat
 class DenseFeatures(Layer):
     """A dict of features as [batch, width]: all dense columns side by side, in the order of their names.
 
-    Embeddings are the layer's variables NAME/embedding_weights. ValueError for columns that are
-    categorical or share a table, and for features that are not a dict.
+    Embeddings are the layer's variables NAME/embedding_weights. ValueError for columns that are categorical, of sequences,
+    or of `shared_embedding_columns`, and for features that are not a dict.
     """
 
     def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any):
@@ -31,7 +32,7 @@ class DenseFeatures(Layer):
         self._feature_columns = ordered(feature_columns, "FeatureColumn")
         self._states = LayerStates(self, self.trainable, partitioner=self._partitioner)
         for column in self._feature_columns:
-            if not isinstance(column, DenseColumn) or isinstance(column, SharedEmbeddingColumn):
+            if not isinstance(column, DenseColumn) or isinstance(column, (SharedEmbeddingColumn, SequenceNumericColumn)):
                 raise ValueError(
                     f"Items of feature_columns must be a {DenseColumn.__name__}. You can wrap a categorical column with an "
                     f"embedding_column or indicator_column. Given: {column}"

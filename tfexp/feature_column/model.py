@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, SparseIds, check_batch_sizes
 from tfexp.feature_column.dense import EmbeddingColumn
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import add_to_collections
+from tfexp.graph.scopes import get_collection, get_collection_ref
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape, shape
@@ -20,7 +21,7 @@ from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_bias import bias_add
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.sparse import sparse_reshape
-from tfexp.ops.variable_scope import get_variable, variable_scope
+from tfexp.ops.variable_scope import VariableScope, get_variable, variable_scope
 
 
 def ordered(feature_columns: Any, kind: str = "_FeatureColumn") -> list[Any]:
@@ -82,13 +83,11 @@ def input_in_scope(
     made = Features(features)
     outputs = []
     for column in columns:
-        with variable_scope(None, default_name=column._var_scope_name):
+        with variable_scope(None, default_name=column._var_scope_name) as scope:
+            tensor = column.dense(made, trainable)
+            own = variables_of(scope)
             if isinstance(column, EmbeddingColumn):
-                table = column.table(trainable)
-                keep(table, weight_collections)
-                tensor, own = column.looked_up(made, table), [table]
-            else:
-                tensor, own = column.dense(made, trainable), []
+                keep(own, weight_collections)
             width = column.variable_shape.num_elements()
             flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
         outputs.append(flat)
@@ -100,11 +99,16 @@ def input_in_scope(
     return concat(outputs, 1)
 
 
-def keep(variable: Any, collections: Sequence[str] | None) -> None:
-    """Adds a variable, or the parts of a partitioned one, to the model's, and to the collections that were asked for."""
-    wanted = dict.fromkeys([*(collections or []), GraphKeys.MODEL_VARIABLES])
-    for part in variable if isinstance(variable, PartitionedVariable) else [variable]:
-        add_to_collections([name for name in wanted if name != GraphKeys.GLOBAL_VARIABLES], part)
+def variables_of(scope: VariableScope) -> list[Any]:
+    """The variables below a scope, partitioned ones as their parts."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, re.escape(f"{scope.name}/"))
+
+
+def keep(variables: Iterable[Any], collections: Sequence[str] | None) -> None:
+    """Adds variables to the model's, and to the collections that were asked for, where they are not in them yet."""
+    for name in dict.fromkeys([*(collections or []), GraphKeys.MODEL_VARIABLES]):
+        kept = get_collection_ref(name)
+        kept += [variable for variable in variables if not any(variable is other for other in kept)]
 
 
 def linear_model(
@@ -138,26 +142,29 @@ def linear_in_scope(
 ) -> Tensor:
     """`linear_model` in the variable scope that is open."""
     columns = ordered(feature_columns)
+    for column in columns:
+        if not isinstance(column, CategoricalColumn):
+            column.check_without_time("linear_model", "sequence_input_layer")
     made = Features(features)
     outputs = []
     for column in columns:
-        with variable_scope(None, default_name=column.name):
-            own: list[Any] = []
+        with variable_scope(None, default_name=column._var_scope_name) as scope:
 
-            def weights_of(size: list[int], own: list[Any] = own) -> Any:
-                own.append(get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable))
-                keep(own[0], weight_collections)
-                return own[0]
+            def weights_of(size: list[int]) -> Any:
+                return get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable)
 
             outputs.append(weighed(column, made, units, sparse_combiner, weights_of, lambda one: one.dense(made, trainable)))
+            own = variables_of(scope)
+            keep(own, weight_collections)
         if cols_to_vars is not None:
             cols_to_vars[column] = own
     check_batch_sizes(columns, outputs)
     total = add_n(outputs, name="weighted_sum_no_bias")
     bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
-    keep(bias, weight_collections)
+    parts = list(bias) if isinstance(bias, PartitionedVariable) else [bias]
+    keep(parts, weight_collections)
     if cols_to_vars is not None:
-        cols_to_vars["bias"] = [bias]
+        cols_to_vars["bias"] = parts
     return bias_add(total, bias, name="weighted_sum")
 
 
@@ -179,10 +186,10 @@ def weighed(
             combiner=combiner,
             name="weighted_sum",
         )
-    tensor = dense(column)
     width = column.variable_shape.num_elements()
+    weights, tensor = weights_of([width, units]), dense(column)
     flat = reshape(tensor, (shape(tensor)[0], width))  # type: ignore[index]
-    return matmul(flat, weights_of([width, units]), name="weighted_sum")
+    return matmul(flat, weights, name="weighted_sum")
 
 
 def _in_rows(sparse: SparseTensor) -> SparseTensor:

@@ -93,13 +93,17 @@ def check_default_value(sizes: tuple[int, ...], given: Any, kind: DType, key: st
     """A number for each element, of one for all or of one each. TypeError for another type, ValueError for another shape."""
     if given is None:
         return None
-    values = np.asarray(given)
+    wrong_shape = (
+        f"The shape of default_value must be equal to given shape. default_value: {given}, shape: {sizes}, key: {key}"
+    )
+    try:
+        values = np.asarray(given)
+    except ValueError as error:  # lists of several lengths
+        raise ValueError(wrong_shape) from error
     if values.dtype.kind not in ("iu" if kind.is_integer else "iuf"):
         raise TypeError(f"default_value must be compatible with dtype. default_value: {given}, dtype: {kind}, key: {key}")
     if values.shape not in ((), sizes):
-        raise ValueError(
-            f"The shape of default_value must be equal to given shape. default_value: {given}, shape: {sizes}, key: {key}"
-        )
+        raise ValueError(wrong_shape)
     return _tuples(np.broadcast_to(values, sizes).tolist())
 
 

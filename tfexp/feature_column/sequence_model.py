@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.feature_column.column import DenseColumn, Features
 from tfexp.feature_column.dense import EmbeddingColumn
-from tfexp.feature_column.model import keep, ordered
+from tfexp.feature_column.model import keep, ordered, variables_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.tensor import Tensor
@@ -42,13 +42,10 @@ def sequence_input_layer(
     outputs, lengths = [], []
     with variable_scope(None, default_name="sequence_input_layer", values=list(features.values())):
         for column in columns:
-            with variable_scope(None, default_name=column._var_scope_name):
+            with variable_scope(None, default_name=column._var_scope_name) as scope:
+                tensor = column.dense(made, trainable)
                 if isinstance(column, EmbeddingColumn):
-                    table = column.table(trainable)
-                    keep(table, weight_collections)
-                    tensor = column.looked_up(made, table)
-                else:
-                    tensor = column.dense(made, trainable)
+                    keep(variables_of(scope), weight_collections)
                 lengths.append(column.lengths(made))
                 width = column.variable_shape.num_elements()
                 outputs.append(reshape(tensor, concat([shape(tensor)[:2], [width]], 0)))  # type: ignore[index]
@@ -61,13 +58,14 @@ def sequence_input_layer(
 def concatenate_context_input(context_input: Any, sequence_input: Any) -> Tensor:
     """[batch, time, width + n]: each step of `sequence_input` [batch, time, width] with its example's context [batch, n].
 
-    Both float32; ValueError for other types or ranks. Source: `tf.contrib.feature_column.concatenate_context_input`.
+    Both float32; TypeError for other types, ValueError for other ranks.
+    Source: `tf.contrib.feature_column.concatenate_context_input`.
     """
     context, steps = convert_to_tensor(context_input), convert_to_tensor(sequence_input)
     for name, tensor, rank in (("sequence_input", steps, 3), ("context_input", context, 2)):
         if tensor.get_shape().ndims not in (None, rank):
             raise ValueError(f"{name} must have rank {rank}, but has the shape {tensor.get_shape()}")
         if tensor.dtype.base_dtype is not dtypes.float32:
-            raise ValueError(f"{name} must have dtype float32, but has {tensor.dtype.base_dtype.name}")
+            raise TypeError(f"{name} must have dtype float32; got {tensor.dtype.base_dtype}.")
     times: Any = shape(steps)[1]  # type: ignore[index]
     return concat([steps, tile(expand_dims(context, 1), concat([[1], [times], [1]], 0))], 2)

@@ -30,7 +30,9 @@ def config_of(column: Any) -> dict[str, Any]:
 def from_config(
     made: Any, config: dict[str, Any], custom_objects: dict[str, Any] | None, columns_by_name: dict[str, Any] | None
 ) -> Any:
-    """The column of class `made` with these fields; functions are found among `custom_objects`."""
+    """The column of class `made` with these fields, all of them; functions are found among `custom_objects`."""
+    if not config.keys() >= set(made._fields):
+        raise ValueError(f"Invalid config: {config}, expected keys: {made._fields}")
     fields = {name: value for name, value in config.items() if name in made._fields}
     return made(**{name: _field(name, value, custom_objects, columns_by_name) for name, value in fields.items()})
 

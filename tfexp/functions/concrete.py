@@ -128,7 +128,7 @@ class ConcreteFunction:
     # --- calling it ------------------------------------------------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """TypeError for arguments that are missing, unknown, or of another type; ValueError for another shape."""
+        """TypeError for arguments that are missing, unknown, or of another type; ValueError for other shapes and values."""
         return self.call_with(self._matched(args, kwargs))
 
     def call_with(self, tensors: list[Tensor]) -> Any:
@@ -149,10 +149,14 @@ class ConcreteFunction:
         if len(given) > len(wanted):
             raise TypeError(f"{self._trace.name}() takes {len(wanted)} tensors ({', '.join(names)}), got {len(given)}")
         rest = dict(kwargs)
-        for name in names[len(given) :]:
-            if name not in rest:
-                raise TypeError(f"{self._trace.name}() is missing the argument {name!r} (it takes {', '.join(names)})")
-            given.append(rest.pop(name))
+        by_name = names[len(given) :]
+        missing = [name for name in by_name if name not in rest]
+        if missing:
+            known = [*names[: len(given)], *(name for name in by_name if name in rest)]
+            raise TypeError(
+                f"{self._trace.name}(): Expected argument names {names} but got values for {known}. Missing: {missing}."
+            )
+        given += [rest.pop(name) for name in by_name]
         if rest:
             raise TypeError(f"{self._trace.name}() got unexpected arguments {sorted(rest)} (it takes {', '.join(names)})")
         return [self._fitting(*each) for each in zip(given, wanted, names, strict=True)]
@@ -165,7 +169,10 @@ class ConcreteFunction:
         try:
             tensor = convert_to_tensor(value, dtype=None if isinstance(value, Tensor) else wanted.dtype)
         except (TypeError, ValueError) as error:
-            raise TypeError(f"{self._trace.name}(): the argument {name!r} does not convert to a tensor: {error}") from None
+            raise ValueError(
+                f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of {self._trace.name}, the input "
+                f"{name!r} ({value!r}) does not convert to one: {error}"
+            ) from None
         if tensor.dtype.base_dtype != wanted.dtype:
             raise TypeError(
                 f"{self._trace.name}(): the argument {name!r} is a tensor of {wanted.dtype.name} and shape {wanted.shape}, "

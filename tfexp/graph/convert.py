@@ -140,12 +140,14 @@ def _checked_dtype(tensor: Tensor, wanted: DType | None) -> Tensor:
     return tensor
 
 
-def convert_n_to_tensor(values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False) -> list[Tensor]:
+def convert_n_to_tensor(
+    values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False, preferred_dtype: Any = None
+) -> list[Tensor]:
     """Each of `values` as a Tensor, named `name_0`, `name_1`, …"""
     if not isinstance(values, (list, tuple)):
         raise TypeError("values must be a sequence.")
     return [
-        convert_to_tensor(v, dtype=dtype, name=None if name is None else f"{name}_{i}", as_ref=as_ref)
+        convert_to_tensor(v, dtype, None if name is None else f"{name}_{i}", preferred_dtype, as_ref=as_ref)
         for i, v in enumerate(values)
     ]
 

@@ -6,9 +6,11 @@ does, until `Graph.switch_to_thread_local` gives each thread its own. Source: th
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import copy
 import itertools
+import operator
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -76,8 +78,18 @@ class Surroundings:
         self._gradient_overrides: dict[str, str] = {}
         self._kernel_labels: dict[str, str] = {}
         self._control_flow_context: Any = None
-        self._variable_creators: list[Any] = []  # outermost first; see `ops.variable_base`
+        self._variable_creators: list[tuple[int, Any]] = []  # (priority, creator), outermost first
         self._replica_modes: list[Any] = []  # see `graph.replica_modes`
+
+    @contextlib.contextmanager
+    def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
+        """`creator(next_creator, **kwargs)` makes variables: that of the highest priority, and the innermost, begins."""
+        creators, entry = self._variable_creators, (priority, creator)
+        bisect.insort_right(creators, entry, key=operator.itemgetter(0))
+        try:
+            yield
+        finally:
+            creators.remove(entry)
 
     # --- setting them aside --------------------------------------------------------------------------------------
 

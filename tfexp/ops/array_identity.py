@@ -211,6 +211,16 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']}")
 
 
+# What a debugger puts behind a tensor to see its gradient, which is what its rule does: tfexp.debug.gradients.
+debug_gradient_identity_op = define_op("DebugGradientIdentity(input: T) -> (output: T) {T: type} #uninitialized_input")
+debug_gradient_identity_op.shape(same_shape)
+
+
+@debug_gradient_identity_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Array) -> Array:
+    return input
+
+
 ensure_shape_op = define_op("EnsureShape(input: T) -> (output: T) {shape: shape; T: type}")
 
 

@@ -163,3 +163,18 @@ def _(ctx: Any, input: Ref) -> Ref:
 @ref_identity_op.gradient
 def _(op: Operation, grad: Tensor) -> Tensor:
     return grad
+
+
+debug_gradient_ref_identity_op = define_op(
+    "DebugGradientRefIdentity(input: ref T) -> (output: ref T) {T: type} #uninitialized_input", writes_refs=False
+)
+
+
+@debug_gradient_ref_identity_op.shape
+def _(input: InputShape) -> TensorShape:
+    return input
+
+
+@debug_gradient_ref_identity_op.kernel("CPU", view=True)
+def _(ctx: Any, input: Ref) -> Ref:
+    return input

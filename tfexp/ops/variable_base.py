@@ -46,12 +46,8 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 
     `kwargs` are the arguments of `tf.Variable`. The innermost scope's creator comes first; `next_creator(**kwargs)` goes on.
     """
-    creators = get_default_graph()._variable_creators
-    creators.append(variable_creator)
-    try:
+    with get_default_graph()._variable_creator_scope(variable_creator):
         yield
-    finally:
-        creators.pop()
 
 
 _default_creator: Creator | None = None
@@ -96,7 +92,7 @@ def _create(
     if _default_creator is None:
         raise RuntimeError("nothing makes variables yet; import tfexp first")
     create: Creator = _default_creator
-    for creator in get_default_graph()._variable_creators:
+    for _, creator in get_default_graph()._variable_creators:
         create = functools.partial(creator, create)
     return create(**arguments)
 

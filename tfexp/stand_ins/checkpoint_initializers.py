@@ -12,10 +12,11 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.initializers import TruncatedNormal, zeros_initializer
+from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.remapping import generate_vocab_remapping_op, load_and_remap_matrix_op
 from tfexp.ops.variable_base import Variable
 from tfexp.train.checkpoint_utils import checkpoint_of
-from tfexp.train.warm_starts import VocabInfo, from_vocabulary
+from tfexp.train.warm_starts import VocabInfo, from_vocabulary, whole_name
 
 Initializer = Callable[..., Tensor]
 
@@ -205,6 +206,19 @@ def _warm_start_var_with_vocab(
     )
     parts: Iterable[Any] = [var] if isinstance(var, Variable) else var
     for part in parts:
-        whole = part._save_slice_info
-        name = part.op.name if whole is None else whole.full_name
-        from_vocabulary(part, checkpoint_of(prev_ckpt), prev_tensor_name or name, vocabulary)
+        from_vocabulary(part, checkpoint_of(prev_ckpt), prev_tensor_name or whole_name(part), vocabulary)
+
+
+def _infer_var_name(var: Any) -> str:
+    """What a variable, or that of which these are the parts, is called in a checkpoint."""
+    return whole_name(var[0] if isinstance(var, list) else var)
+
+
+def _get_var_info(var: Any, prev_tensor_name: str | None = None) -> tuple[str, Any]:
+    """(What a checkpoint calls it, the variable or its parts). TypeError for anything else than these."""
+    parts = list(var) if isinstance(var, (list, PartitionedVariable)) else var
+    if not all(isinstance(part, Variable) for part in (parts if isinstance(parts, list) else [parts])):
+        raise TypeError(
+            f"var MUST be one of the following: a Variable, list of Variable or PartitionedVariable, not {var!r}"
+        )
+    return prev_tensor_name or _infer_var_name(parts), parts

@@ -29,7 +29,3 @@ class GrpcDebugHook(_Absent):
 
 class TensorBoardDebugHook(_Absent):
     """The same for monitored sessions."""
-
-
-class GradientsDebugger(_Absent):
-    """What finds the gradients of tensors."""

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tfexp.feature_column import categorical, dense, numeric, sequence
 from tfexp.feature_column import column as columns
-from tfexp.feature_column.column import Features, SparseIds
+from tfexp.feature_column.column import Features, SparseIds, check_batch_sizes
 from tfexp.feature_column.model import input_in_scope, linear_in_scope
 from tfexp.feature_column.model import ordered as _normalize_feature_columns
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.template import make_template
 
 FeatureTransformationCache = _LazyBuilder = Features
+
+
+def is_feature_column_v2(feature_columns: Iterable[Any]) -> bool:
+    """Whether all columns are later ones."""
+    return all(getattr(column, "_is_v2_column", False) for column in feature_columns)
+
+
+def _verify_static_batch_size_equality(tensors: Sequence[Tensor], columns: Sequence[Any]) -> None:
+    """ValueError where what two columns give is known to have different first dimensions."""
+    check_batch_sizes(columns, tensors)
 
 
 def _transform_features_v2(

@@ -66,7 +66,9 @@ def getmodule(obj: Any) -> Any:
 
 
 def isfunction(obj: Any) -> bool:
-    return inspect.isfunction(_target(obj))
+    """Whether it is a function, as ops are in TensorFlow."""
+    target = _target(obj)
+    return inspect.isfunction(target) or isinstance(target, Op)
 
 
 def ismethod(obj: Any) -> bool:

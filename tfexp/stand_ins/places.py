@@ -30,7 +30,7 @@ def _pools() -> str:
 
 
 _TRANSLATOR = (
-    "converters.break_statements converters.continue_statements converters.return_statements core.converter core.naming "
+    "converters.break_statements converters.continue_statements converters.return_statements core.naming "
     "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
 )
 _LATER_NN = ("conv2d_transpose", "conv3d_transpose", "dropout", "fractional_avg_pool", "fractional_max_pool")
@@ -50,6 +50,9 @@ _LATER_COLUMNS = (
     "tf.feature_column tfexp.stand_ins.feature_columns tfexp.stand_ins.feature_layers tfexp.feature_column.states "
     + renamed("tfexp.feature_column.states", _StateManagerImpl="LayerStates", _StateManagerImplV2="NamedStates")
     + renamed("tf.compat.v2.feature_column", categorical_column_with_vocabulary_file_v2=_FROM_FILE)
+    + renamed("tf.compat.v2.feature_column", shared_embedding_columns_v2="shared_embeddings")
+    + renamed("tfexp.feature_column.shared_embeddings", SharedEmbeddingColumn="SharedEmbedding")
+    + renamed("tfexp.feature_column.shared_embeddings", SharedEmbeddingColumnCreator="SharedTable")
     + _COLUMNS
 )
 
@@ -74,7 +77,8 @@ def _older_columns() -> str:
         renamed(f"tfexp.feature_column.{room}", **{f"_{kind}Column": f"{kind}Column" for kind in kinds.split()})
         for room, kinds in rooms.items()
     )
-    return renamed("tf.feature_column", **{f"_{name}": name for name in functions.split()}) + "".join(classes)
+    of_sequences = renamed("tfexp.stand_ins.feature_columns", _SequenceDenseColumn="SequenceDenseColumn")
+    return renamed("tf.feature_column", **{f"_{name}": name for name in functions.split()}) + "".join(classes) + of_sequences
 
 
 _TPU = {

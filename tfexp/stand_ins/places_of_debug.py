@@ -7,9 +7,10 @@ _SESSIONS = "tfexp.debug.local tfexp.debug.sessions tfexp.stand_ins.debugger"
 _NAMES = "tfexp.stand_ins.debug_names"
 
 DEBUG = {
-    "debug": f"{_DATA} {_SESSIONS} tfexp.debug.watching tfexp.debug.graphs",
+    "debug": f"{_DATA} {_SESSIONS} tfexp.debug.watching tfexp.debug.graphs tfexp.debug.gradients",
     "debug.lib.common": _NAMES,
     "debug.lib.debug_data": f"{_DATA} {_NAMES}",
+    "debug.lib.debug_gradients": "tfexp.debug.gradients",
     "debug.lib.debug_graphs": f"tfexp.debug.graphs {_NAMES}",
     "debug.lib.debug_utils": "tfexp.debug.watching",
     "debug.wrappers.dumping_wrapper": "tfexp.debug.sessions",

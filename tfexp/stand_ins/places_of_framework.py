@@ -13,8 +13,10 @@ _MESSAGES_OF_NEST = (
 
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
-    "autograph": "tf.autograph tf.autograph.experimental",
-    "autograph.impl.api": "tf.autograph tf.autograph.experimental",
+    "autograph": "tfexp.stand_ins.autograph_calls tf.autograph tf.autograph.experimental",
+    "autograph.core.converter": "tfexp.stand_ins.autograph_calls",
+    "autograph.impl.api": "tfexp.stand_ins.autograph_calls tf.autograph tf.autograph.experimental "
+    "tfexp.autograph.source:ConversionError=ConversionError",
     "autograph.lang.directives": "tf.autograph.experimental",
     "autograph.lang.special_functions": "tfexp.stand_ins.autograph_lists",
     "autograph.operators.control_flow": "",

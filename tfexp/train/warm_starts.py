@@ -59,7 +59,8 @@ def warm_start(
         unknown = sorted(set(names) - set(variables))
         if unknown:
             raise ValueError(
-                f"{what} has {', '.join(unknown)}, which vars_to_warm_start does not choose: {', '.join(sorted(variables))}"
+                f"You provided the following variables in {what} that were not used: {', '.join(unknown)}. "
+                f"vars_to_warm_start chooses {', '.join(sorted(variables))}"
             )
     for name, parts in variables.items():
         if name in vocabularies:
@@ -76,7 +77,7 @@ def _chosen(wanted: Any, vocabularies: Mapping[str, VocabInfo]) -> list[Any]:
         return list(graph.get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=wanted))
     everything = list(graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
     if wanted is None:
-        return [variable for variable in everything if _whole_name(variable) in vocabularies]
+        return [variable for variable in everything if whole_name(variable) in vocabularies]
     if not isinstance(wanted, (list, tuple)):
         raise ValueError(f"vars_to_warm_start must be a list or str. Given type is {type(wanted)}")
     chosen: list[Any] = []
@@ -92,7 +93,7 @@ def _chosen(wanted: Any, vocabularies: Mapping[str, VocabInfo]) -> list[Any]:
     return chosen
 
 
-def _whole_name(variable: Any) -> str:
+def whole_name(variable: Any) -> str:
     """The name of the variable that this one is a part of, or its own."""
     info = variable._save_slice_info
     return str(variable.op.name if info is None else info.full_name)
@@ -101,7 +102,7 @@ def _whole_name(variable: Any) -> str:
 def _by_name(variables: Sequence[Any]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for variable in dict.fromkeys(variables):
-        found.setdefault(_whole_name(variable), []).append(variable)
+        found.setdefault(whole_name(variable), []).append(variable)
     return found
 
 
