@@ -47,8 +47,10 @@ _CUBIC = {
 
 
 def seconds(node: Node) -> float:
-    """The estimate, on one core; 0 where it cannot be told, because a shape is not known or the op is a loop or a view."""
-    if node.loop is not None or (node.call is not None and node.call.view) or (node.kernel is not None and node.kernel.view):
+    """The estimate, on one core; 0 for views and handles, and where it cannot be told: shapes that are not known, loops."""
+    if node.loop is not None or (node.call is not None and node.call.view):
+        return 0.0
+    if node.kernel is not None and (node.kernel.view or node.kernel.handle):
         return 0.0
     if "seconds" in node.attrs:
         return float(node.attrs["seconds"])  # a node of `fuse`
