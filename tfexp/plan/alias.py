@@ -7,6 +7,7 @@ of a variable (`VarHandleOp`) has the variable's root, as a reference to one has
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable
 
 from tfexp.core import dtypes
@@ -62,3 +63,19 @@ def writes(node: Node, roots: RootMap) -> Roots:
     if not node.op.writes_refs or not node.op.reaches_variables:
         return _NONE
     return _NONE.union(*(roots[v] for v in node.ref_inputs()))
+
+
+class Updates:
+    """Where in a draft variables are updated."""
+
+    def __init__(self, draft: Draft, roots: RootMap):
+        self._of: dict[Hashable, list[int]] = defaultdict(list)  # the positions of a variable's updates
+        self._unknown: list[int] = []  # those of updates by handles from outside (of a loop): any variable's
+        for i, node in enumerate(draft.nodes):
+            for key in writes(node, roots):
+                (self._of[key] if isinstance(key, tuple) else self._unknown).append(i)
+
+    def between(self, roots: Roots, first: int, end: int) -> bool:
+        """Whether something of `roots` is updated after the position `first` and before `end`."""
+        updates = [*self._unknown, *(update for key in roots for update in self._of.get(key, ()))]
+        return any(first < update < end for update in updates)

@@ -33,7 +33,15 @@ _ELEMENTS = {
 # How the types begin of ops that read, and that change, some of the elements of their first input.
 _READS_SOME = "Gather"
 _CHANGES_SOME = "Scatter", "SparseApply"
-_MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2"})
+_MATRIX_PRODUCTS = frozenset(
+    {
+        "MatMul",
+        "BatchMatMul",
+        "BatchMatMulV2",
+        "_DescendByProduct",
+        "_ResourceDescendByProduct",
+    }  # the last two: `accumulate`
+)
 # Work of the third order in the last dimension, in products of that order.
 _CUBIC = {
     "Cholesky": 0.5,
@@ -53,7 +61,7 @@ def seconds(node: Node) -> float:
     if node.kernel is not None and (node.kernel.view or node.kernel.handle):
         return 0.0
     if "seconds" in node.attrs:
-        return float(node.attrs["seconds"])  # a node of `fuse`
+        return float(node.attrs["seconds"])  # a node that stands for several
     if is_product(node):
         return _PRODUCT * _products(node)
     if node.type in _CUBIC:
