@@ -38,13 +38,12 @@ def find_roots(draft: Draft) -> RootMap:
     roots = RootMap()
     for node in draft.nodes:
         through_refs = _NONE.union(*(roots[v] for v in node.ref_inputs())) if node.op.reaches_variables else _NONE
-        shares = (node.kernel is not None and node.kernel.view) or (node.call is not None and node.call.view)
         for value in node.outputs:
             if value.dtype._is_ref_dtype or _is_handle(node, value):
                 roots[value] = through_refs or frozenset([variable_key(node)])
             elif node.kernel is not None and node.kernel.reads_variable and not node.copies:
                 roots[value] = through_refs | {value}  # the variable's memory, and how long it is read is of interest
-            elif shares and value.constant is None:
+            elif node.is_view and value.constant is None:
                 # An input of another type (a shape, a permutation) is no memory to look at.
                 base = value.dtype.base_dtype
                 through_views = _NONE.union(*(roots[v] for v in node.inputs if v.dtype.base_dtype is base))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -85,15 +86,13 @@ def _gemm(dtype: np.dtype[Any]) -> Gemm | None:
                 *(scalar, pointer, integer),
             ]
             function.restype = None
-            return function  # type: ignore[no-any-return]
+            return function
     return None
 
 
 def _linked() -> ctypes.CDLL | None:
     """NumPy's extension module, through which the functions of its libraries are found where the system loads them so."""
     try:
-        from numpy._core import _multiarray_umath
-
-        return ctypes.CDLL(_multiarray_umath.__file__)
+        return ctypes.CDLL(importlib.import_module("numpy._core._multiarray_umath").__file__)
     except (ImportError, OSError):
         return None
