@@ -35,7 +35,7 @@ def product_adder() -> AddProduct | None:
 
 def add_product(target: np.ndarray, scale: float, left: np.ndarray, right: np.ndarray) -> None:
     """`target += scale * left @ right`, for matrices of float32 or float64, in place and rounded as BLAS does."""
-    gemm, size = _gemm(target.dtype), target.itemsize
+    gemm = _gemm(target.dtype)
     # BLAS does not look at a product that is multiplied by 0, which may have NaN in it.
     if gemm is None or scale == 0 or not target.flags.c_contiguous or not target.flags.aligned:
         target += target.dtype.type(scale) * np.matmul(left, right)
@@ -57,7 +57,7 @@ def add_product(target: np.ndarray, scale: float, left: np.ndarray, right: np.nd
         row_of_right,
         1.0,
         target.ctypes.data,
-        max(1, target.strides[0] // size),
+        max(1, columns),
     )
 
 
