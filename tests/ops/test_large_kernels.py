@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.core import workers
 
 
 def _run(make: Any, *arrays: np.ndarray) -> Any:
@@ -73,11 +75,15 @@ def test_repeated_rows_in_turn(times: int) -> None:
     np.testing.assert_array_equal(halved[[4, 0, 6]], expected[[4, 0, 6]] * np.float32(0.5**times))
 
 
-@pytest.mark.parametrize(("rows", "columns"), [(1, 53), (3, 53), (31, 53), (0, 53)])
-def test_products_with_few_rows(rows: int, columns: int) -> None:
+@pytest.mark.parametrize("dims", [(1, 17, 53), (3, 17, 53), (31, 17, 53), (0, 17, 53), (5, 1, 53), (31, 523, 263)], ids=str)
+@pytest.mark.parametrize("threads", [contextlib.nullcontext, workers.alone], ids=["of BLAS", "of the step"])
+def test_products_with_few_rows_or_of_a_column(dims: tuple[int, int, int], threads: Any) -> None:
+    rows, inner, columns = dims
     random = np.random.default_rng(5)
-    a, b = random.standard_normal((rows, 17)), random.standard_normal((columns, 17))
-    np.testing.assert_allclose(_run(lambda x, y: tf.matmul(x, y, transpose_b=True), a, b), a @ b.T, 1e-12)
+    a, b = random.standard_normal((rows, inner)), random.standard_normal((columns, inner))
+    with threads():
+        product = _run(lambda x, y: tf.matmul(x, y, transpose_b=True), a, b)
+    np.testing.assert_allclose(product, a @ b.T, 1e-11, 1e-11)
 
 
 def test_no_numbers_as_strings() -> None:

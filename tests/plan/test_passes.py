@@ -222,6 +222,18 @@ def test_values_in_one_buffer_do_not_overlap():
             assert first > last or (first == last and plan.steps[first].call.elementwise and i in plan.steps[first].outputs)
 
 
+def test_rows_and_what_is_chosen_go_into_buffers():
+    with tf.Graph().as_default(), tf.Session() as session:
+        table, rows = tf.placeholder(tf.float32, [7, 5]), tf.placeholder(tf.int32, [3])
+        chosen = tf.where(tf.gather(table, rows) > 0, tf.gather(table, rows + 1), tf.zeros([3, 5]))
+        feeds = {table: np.float32([[n - 3] * 5 for n in range(7)]), rows: [5, 0, 4]}
+        total = tf.reduce_sum(chosen)
+        plan = session.explain(total, feeds).plan
+        kinds = [step.op.name for step in plan.steps if plan.slots[step.outputs[0]].buffer is not None]
+        assert {"GatherV2", "Select"} <= set(kinds) and kinds.count("GatherV2") == 2
+        assert [session.run(total, feeds) for _ in range(3)] == [25, 25, 25]
+
+
 def test_fetched_values_are_in_no_buffer():
     x = tf.placeholder(tf.float32, [7])
     y = tf.square(x)

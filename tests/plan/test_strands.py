@@ -73,8 +73,9 @@ def test_branches_are_strands_and_what_joins_them_is_none() -> None:
         lambda x: tf.tanh(tf.tanh(x) + tf.square(x)),
         lambda x: [chain(x[:50]), chain(x[50:100])],
         lambda x: [chain(x), tf.reduce_sum(x)],
+        lambda x: [tf.gather(tf.get_variable(name, [10 * N]), [3, 5]) for name in "abc"],
     ],
-    ids=["one chain", "one heavy node", "light branches", "a heavy branch and a light one"],
+    ids=["one chain", "one heavy node", "light branches", "a heavy branch and a light one", "rows of tables"],
 )
 def test_without_two_heavy_branches_there_are_no_strands(build: Callable[[tf.Tensor], Any]) -> None:
     with tf.Graph().as_default(), tf.Session() as session:

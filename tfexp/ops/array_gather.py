@@ -107,11 +107,11 @@ def _(node: BindRequest) -> Call | None:
     if limit is None or node.input_shapes[1].rank is None:
         return None
 
-    def gather_checked(params: Array, indices: Array, axis: Array) -> Array:
+    def gather_checked(params: Array, indices: Array, axis: Array, out: Array | None = None) -> Array:
         check_indices(indices, limit)
-        return params.take(indices, position)
+        return params.take(indices, position, out, "clip")  # to say again that they are in range would take a copy
 
-    return Call(gather_checked)
+    return Call(gather_checked, out=True)
 
 
 def _gather_slices(op: Operation, grad: Any, params_shape: Tensor) -> IndexedSlices:

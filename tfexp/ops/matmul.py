@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -60,24 +61,25 @@ def _product(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 _WORTH_SHARING = 1 << 22  # multiplications: a tenth of a millisecond
 
 
-def _shared_product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The product of matrices, by BLAS's threads or, in steps in which BLAS has but one, by ours."""
+def _shared_product(product: Any, left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """`product` of the matrices, by BLAS's threads or, in steps in which BLAS has but one, by ours."""
     if not are_alone():
-        return np.matmul(left, right, out=out)
+        return product(left, right, out=out)  # type: ignore[no-any-return]
     rows, columns = left.shape[0], right.shape[1]
     result = np.empty((rows, columns), left.dtype) if out is None else out
 
     def work(part: int, start: int, stop: int) -> None:
         if rows >= columns:
-            np.matmul(left[start:stop], right, out=result[start:stop])
+            product(left[start:stop], right, out=result[start:stop])
         else:
-            np.matmul(left, right[:, start:stop], out=result[:, start:stop])
+            product(left, right[:, start:stop], out=result[:, start:stop])
 
     share(work, max(rows, columns))
     return result
 
 
-_FEW_ROWS = 4  # times as many columns: BLAS then takes a quarter less for the transposed product
+_FEW_ROWS = 32  # BLAS takes a quarter less for the transposed product, which pays for laying out as many rows again
+_WIDE = 4  # times as many columns
 
 
 def _turned_product(left: np.ndarray, right: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -95,12 +97,7 @@ def _(node: BindRequest) -> Call | None:
     if any(dims is None or None in dims or len(dims) != 2 for dims in known) or node.input_dtypes[0].name == "bfloat16":
         return None
     # Transposed views cost a fraction of a microsecond; the copy is left to BLAS, which takes both orders.
-    product: Any = np.matmul
-    dims = node.input_shapes[0].num_elements() or 0
-    if dims * (node.output_shapes[0].as_list()[1] or 0) >= _WORTH_SHARING:
-        product = _shared_product
-    elif node.attrs["transpose_b"] and not node.attrs["transpose_a"] and _is_wide(node):
-        product = _turned_product
+    product = _way_of(node)
     if node.attrs["transpose_a"] and node.attrs["transpose_b"]:
         return Call(lambda a, b, out=None: product(a.T, b.T, out=out), out=True)
     if node.attrs["transpose_a"]:
@@ -108,6 +105,19 @@ def _(node: BindRequest) -> Call | None:
     if node.attrs["transpose_b"]:
         return Call(lambda a, b, out=None: product(a, b.T, out=out), out=True)
     return Call(product, out=True)
+
+
+def _way_of(node: BindRequest) -> Any:
+    """The function for matrices of the node's sizes: `f(left, right, out=None)`."""
+    inner = node.input_shapes[0].as_list()[0 if node.attrs["transpose_a"] else 1]
+    rows, columns = (dim or 0 for dim in node.output_shapes[0].as_list())
+    if inner == 1:
+        return np.multiply  # of a column and a row: BLAS takes three times as long
+    is_turned = node.attrs["transpose_b"] and not node.attrs["transpose_a"] and node.output_dtypes[0].is_floating
+    product = _turned_product if is_turned and 1 < rows <= min(_FEW_ROWS, columns // _WIDE) else np.matmul
+    if rows * (inner or 0) * columns >= _WORTH_SHARING:
+        return functools.partial(_shared_product, product)
+    return product
 
 
 _WORTH_CALLING = 1 << 24  # multiplications: a library's call has to make up for what it takes to make it
@@ -124,11 +134,6 @@ def _(onednn: Any, node: BindRequest) -> Call | None:
     if inner * (rows or 0) * (columns or 0) < _WORTH_CALLING:
         return None
     return onednn.product(rows, inner, columns, *transposed)  # type: ignore[no-any-return]
-
-
-def _is_wide(node: BindRequest) -> bool:
-    rows, columns = node.output_shapes[0].as_list()
-    return node.output_dtypes[0].is_floating and 1 < (rows or 0) * _FEW_ROWS <= (columns or 0)
 
 
 @mat_mul.gradient

@@ -15,6 +15,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.workers import scratch
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import shape_text
@@ -61,7 +62,8 @@ def _update_rows(ufunc: Any, buffer: np.ndarray, index: np.ndarray, rows: np.nda
     if chains is None:
         ufunc.at(buffer, index, rows)
         return
-    new = buffer.take(index, 0)
+    new = scratch("scatter", rows.shape, buffer.dtype)
+    buffer.take(index, 0, new, "clip")  # they are in range: to see to it again would take a copy
     ufunc(new, rows, out=new)
     for before, after in chains:
         new[after] = ufunc(new[before], rows[after])
@@ -77,8 +79,8 @@ def _chains(index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]] | None:
         return []
     order = np.argsort(index, kind="stable")
     ordered = index[order]
-    again = np.flatnonzero(ordered[1:] == ordered[:-1]) + 1
-    if (np.diff(again) > 1).all():  # none comes for the third time
+    again = (ordered[1:] == ordered[:-1]).nonzero()[0] + 1
+    if (again[1:] - again[:-1] > 1).all():  # none comes for the third time
         return [(order[again - 1], order[again])]
     # The first of each run of repeats comes for the second time.
     starts = np.flatnonzero(np.diff(again, prepend=-1) != 1)
@@ -139,9 +141,9 @@ def _check_rows(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any)
             f"{dims_text(shape)}, indices.shape {dims_text(indices.shape)}, params.shape {dims_text(buffer.shape)} "
             f"(variable {ref.name})",
         )
-    bad = (indices < 0) | (indices >= buffer.shape[0])
-    if bad.any():
-        where = np.argwhere(bad)[0]
+    # As unsigned numbers, negative ones are too large as well.
+    if indices.size and np.maximum.reduce(indices.view(f"u{indices.itemsize}"), None) >= buffer.shape[0]:
+        where = np.argwhere((indices < 0) | (indices >= buffer.shape[0]))[0]
         place = dims_text(where) if where.size else ""
         raise InvalidArgumentError(
             None, None, f"indices{place} = {indices[tuple(where)]} is not in [0, {buffer.shape[0]}) (variable {ref.name})"

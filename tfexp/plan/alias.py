@@ -7,6 +7,7 @@ of a variable (`VarHandleOp`) has the variable's root, as a reference to one has
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable
 
 from tfexp.core import dtypes
@@ -37,13 +38,12 @@ def find_roots(draft: Draft) -> RootMap:
     roots = RootMap()
     for node in draft.nodes:
         through_refs = _NONE.union(*(roots[v] for v in node.ref_inputs())) if node.op.reaches_variables else _NONE
-        shares = (node.kernel is not None and node.kernel.view) or (node.call is not None and node.call.view)
         for value in node.outputs:
             if value.dtype._is_ref_dtype or _is_handle(node, value):
                 roots[value] = through_refs or frozenset([variable_key(node)])
             elif node.kernel is not None and node.kernel.reads_variable and not node.copies:
                 roots[value] = through_refs | {value}  # the variable's memory, and how long it is read is of interest
-            elif shares and value.constant is None:
+            elif node.is_view and value.constant is None:
                 # An input of another type (a shape, a permutation) is no memory to look at.
                 base = value.dtype.base_dtype
                 through_views = _NONE.union(*(roots[v] for v in node.inputs if v.dtype.base_dtype is base))
@@ -62,3 +62,19 @@ def writes(node: Node, roots: RootMap) -> Roots:
     if not node.op.writes_refs or not node.op.reaches_variables:
         return _NONE
     return _NONE.union(*(roots[v] for v in node.ref_inputs()))
+
+
+class Updates:
+    """Where in a draft variables are updated."""
+
+    def __init__(self, draft: Draft, roots: RootMap):
+        self._of: dict[Hashable, list[int]] = defaultdict(list)  # the positions of a variable's updates
+        self._unknown: list[int] = []  # those of updates by handles from outside (of a loop): any variable's
+        for i, node in enumerate(draft.nodes):
+            for key in writes(node, roots):
+                (self._of[key] if isinstance(key, tuple) else self._unknown).append(i)
+
+    def between(self, roots: Roots, first: int, end: int) -> bool:
+        """Whether something of `roots` is updated after the position `first` and before `end`."""
+        updates = [*self._unknown, *(update for key in roots for update in self._of.get(key, ()))]
+        return any(first < update < end for update in updates)

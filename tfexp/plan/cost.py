@@ -33,7 +33,8 @@ _ELEMENTS = {
 # How the types begin of ops that read, and that change, some of the elements of their first input.
 _READS_SOME = "Gather"
 _CHANGES_SOME = "Scatter", "SparseApply"
-_MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2"})
+# The last two are what `accumulate` makes.
+_MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "_DescendByProduct", "_ResourceDescendByProduct"})
 # Work of the third order in the last dimension, in products of that order.
 _CUBIC = {
     "Cholesky": 0.5,
@@ -47,11 +48,11 @@ _CUBIC = {
 
 
 def seconds(node: Node) -> float:
-    """The estimate, on one core; 0 where it cannot be told, because a shape is not known or the op is a loop or a view."""
-    if node.loop is not None or (node.call is not None and node.call.view) or (node.kernel is not None and node.kernel.view):
+    """The estimate, on one core; 0 for views and handles, and where it cannot be told: shapes that are not known, loops."""
+    if node.loop is not None or node.is_view or (node.kernel is not None and node.kernel.handle):
         return 0.0
     if "seconds" in node.attrs:
-        return float(node.attrs["seconds"])  # a node of `fuse`
+        return float(node.attrs["seconds"])  # a node that stands for several
     if is_product(node):
         return _PRODUCT * _products(node)
     if node.type in _CUBIC:

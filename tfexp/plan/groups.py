@@ -6,10 +6,10 @@ A group has one result that others read, of the same shape as all values in betw
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from tfexp.core.op import parse_signature
-from tfexp.plan.alias import find_roots, writes
+from tfexp.plan.alias import Updates, find_roots
 from tfexp.plan.cost import seconds
 from tfexp.plan.ir import Draft, Node, Value
 
@@ -35,11 +35,7 @@ class Groups:
                 self._readers[value].append(node)
         self._position = {node: i for i, node in enumerate(draft.nodes)}
         self._roots = find_roots(draft)
-        self._updates: dict[Hashable, list[int]] = defaultdict(list)  # the positions of a variable's updates
-        self._unknown: list[int] = []  # those of updates by handles from outside (of a loop): any variable's
-        for i, node in enumerate(draft.nodes):
-            for key in writes(node, self._roots):
-                (self._updates[key] if isinstance(key, tuple) else self._unknown).append(i)
+        self._updates = Updates(draft, self._roots)
 
     def found(self) -> list[list[Node]]:
         """Disjoint groups, in order of their last nodes; the nodes of each in the order in which they run."""
@@ -80,10 +76,8 @@ class Groups:
 
     def _is_disturbed(self, node: Node, last: Node) -> bool:
         """Whether a variable that the node reads is updated before the last node runs."""
-        first, end = self._position[node], self._position[last]
-        keys = frozenset().union(*(self._roots[value] for value in node.inputs))
-        updates = [*self._unknown, *(update for key in keys for update in self._updates.get(key, ()))]
-        return any(first < update < end for update in updates)
+        read = frozenset().union(*(self._roots[value] for value in node.inputs))
+        return self._updates.between(read, self._position[node], self._position[last])
 
 
 def inputs_of(group: Sequence[Node]) -> list[Value]:

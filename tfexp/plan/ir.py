@@ -94,6 +94,13 @@ class Node:
         return self.kernel is not None and self.kernel.waits
 
     @property
+    def is_view(self) -> bool:
+        """Whether what it gives may share memory with what it is given."""
+        if self.call is not None:
+            return self.call.view
+        return self.kernel is not None and self.kernel.view
+
+    @property
     def is_constant(self) -> bool:
         """Whether it has outputs, all of which are known before a step runs."""
         return bool(self.outputs) and all(value.constant is not None for value in self.outputs)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.accumulate import AddProduct, accumulate
 from tfexp.plan.assign import Places
 from tfexp.plan.bind import Libraries, bind
 from tfexp.plan.buffers import assign_buffers
@@ -47,7 +48,7 @@ def _in_loops_too(run: Callable[[Draft], None]) -> Callable[[Draft], None]:
 # The order matters: shapes before what follows from them, fewer nodes before they are bound, callables before their
 # buffers, and before these also which nodes run at the same time.
 def _optimising(
-    threads: int, jit: Jit | None, loops: Compiler | None, libraries: Libraries
+    threads: int, jit: Jit | None, loops: Compiler | None, libraries: Libraries, add_product: AddProduct | None
 ) -> list[tuple[str, Callable[[Draft], None]]]:
     return [
         ("specialise", specialise),
@@ -55,6 +56,7 @@ def _optimising(
         *([] if jit is None else [("compile", lambda draft: find_segments(draft, jit))]),
         ("commute", _in_loops_too(commute)),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
+        *([] if add_product is None else [("accumulate", lambda draft: accumulate(draft, add_product))]),
         *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),
@@ -80,12 +82,14 @@ def make_plan(
     jit: Jit | None = None,
     loops: Compiler | None = None,
     libraries: Libraries = MappingProxyType({}),
+    add_product: AddProduct | None = None,
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
 
     `threads`: how many may run nodes of the step at the same time. `memory`: bytes that devices have, by name; a step that
     needs more is a ResourceExhaustedError. `jit`: what is to be compiled as a whole, if anything. `loops`: what compiles
     the loops of element-wise nodes and of updates, if anything does. `libraries`: what may compute nodes.
+    `add_product`: what adds products to variables in place, if anything does.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()
@@ -103,7 +107,7 @@ def make_plan(
         ("order", _in_loops_too(order)),
     ]
     if optimise:
-        passes.extend(_optimising(threads, jit, loops, libraries))
+        passes.extend(_optimising(threads, jit, loops, libraries, add_product))
         if memory:
             passes.append(("memory", lambda d: check_memory(d, memory, next(iter(memory)))))
     for name, run in passes:

@@ -28,6 +28,7 @@ from tfexp.plan.measured import makespan
 from tfexp.plan.passes import make_plan
 from tfexp.plan.plan import Plan
 from tfexp.runtime.backend import register_backend
+from tfexp.runtime.blas import product_adder
 from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
@@ -299,7 +300,7 @@ class LocalStep:
                     for op, device in self.placement.moved.items():
                         log_placement(op, device)
             how = (places, optimise, backend.threads, backend.memory, backend.jit, backend.loops, backend.libraries)
-            return make_plan(self._fetches, self._targets, self._feeds, fed, *how)
+            return make_plan(self._fetches, self._targets, self._feeds, fed, *how, product_adder())
 
     def explain(self, shapes: Shapes) -> Explanation:
         compiled = self._specialised.get(shapes)

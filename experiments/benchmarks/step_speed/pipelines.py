@@ -7,8 +7,6 @@ Of 200,000 floats in memory, batches of 64; of files (Examples in TFRecords, 346
 from __future__ import annotations
 
 import atexit
-import shutil
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -52,6 +50,9 @@ def _batches(mapped: Callable[[Any, Any], Any]) -> Callable[[Any], Step]:
 
 @cache
 def _folder() -> Path:
+    import shutil
+    import tempfile  # 2 MB, which are not to count as what the other programs take
+
     folder = Path(tempfile.mkdtemp(prefix="pipelines-"))
     atexit.register(shutil.rmtree, folder)
     return folder
