@@ -53,6 +53,10 @@ class Groups:
             groups.append(sorted(group, key=self._position.__getitem__))
         return groups[::-1]
 
+    def can_be_one(self, chain: Sequence[Node]) -> bool:
+        """Whether nodes that each read the one before can all run where the last one does."""
+        return all(self._joins(node, set(chain), chain[-1]) for node in chain[:-1])
+
     def _group_before(self, last: Node, taken: set[Node]) -> set[Node]:
         group = {last}
         candidates = [value.node for value in last.inputs]

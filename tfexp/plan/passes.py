@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.absorb import absorb
 from tfexp.plan.assign import Places
 from tfexp.plan.bind import Libraries, bind
 from tfexp.plan.buffers import assign_buffers
@@ -55,6 +56,7 @@ def _optimising(
         *([] if jit is None else [("compile", lambda draft: find_segments(draft, jit))]),
         ("commute", _in_loops_too(commute)),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
+        ("absorb", _in_loops_too(absorb)),
         *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),

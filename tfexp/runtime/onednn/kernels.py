@@ -5,12 +5,14 @@ All arrays are float32. The calls take the inputs of TensorFlow's op, and `out=`
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tfexp.core.kernel import Call
+from tfexp.core.kernel import BindRequest, Call
 from tfexp.runtime.onednn.convolution import Convolution
 from tfexp.runtime.onednn.library import LacksError
 from tfexp.runtime.onednn.pooling import LARGEST, MEAN, Pooling
@@ -21,9 +23,22 @@ Compute = Callable[..., None]
 
 
 def convolve(batch: int, depth: int, out_depth: int, groups: int, lay: Any) -> Call | None:
-    """Of x and filters, channels last; `lay`: the windows (`ops.windows`)."""
-    shape = (batch, *lay.outputs, out_depth)
-    return _call(shape, (0, 1), lambda: Convolution(batch, depth, out_depth, groups, lay).forward())
+    """Of x and filters, channels last; `lay`: the windows (`ops.windows`). A bias and a Relu may follow."""
+
+    def call(bias: bool, relu: bool) -> Call | None:
+        convolution = functools.partial(Convolution, batch, depth, out_depth, groups, lay, bias, relu)
+        made = _call((batch, *lay.outputs, out_depth), (0, 1, 2)[: 2 + bias], lambda: convolution().forward())
+        return made if made is None or relu else dataclasses.replace(made, followed_by=functools.partial(follow, bias))
+
+    def follow(bias: bool, node: BindRequest) -> Call | None:
+        if node.op_type == "Relu":
+            return call(bias, relu=True)
+        adds = node.op_type in ("Add", "AddV2") or (node.op_type == "BiasAdd" and node.attrs["data_format"] == "NHWC")
+        if bias or not adds or node.input_shapes[1].known_dims != (out_depth,):
+            return None
+        return call(bias=True, relu=False)
+
+    return call(bias=False, relu=False)
 
 
 def input_gradient(batch: int, depth: int, out_depth: int, groups: int, lay: Any) -> Call | None:

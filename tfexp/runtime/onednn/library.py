@@ -16,7 +16,7 @@ import importlib.metadata
 import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from ctypes import Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
+from ctypes import Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ _FILE = "libdnnl.so.3"
 
 _CPU, _IN_ORDER, _FLOAT32, _ANY_LAYOUT, _USER_SCRATCHPAD = 1, 1, 3, 1, 1
 TRAINING, INFERENCE, DIRECT = 64, 96, 1  # what a forward primitive is for, and how a convolution is computed
+_RELU = 0x20
 _UNIMPLEMENTED = 3
 _IMPLEMENTATION, _LAYOUT = 8, 255  # what can be asked of a primitive's description
 
@@ -39,6 +40,7 @@ class Arg(enum.IntEnum):
     SRC = 1
     DST = 17
     WEIGHTS = 33
+    BIAS = 41
     WORKSPACE = 64
     SCRATCHPAD = 80
     DIFF_SRC = 129
@@ -80,9 +82,10 @@ class Layout:
 class Primitive:
     """Something to compute, ready to run, by several threads at once."""
 
-    def __init__(self, create: str, *arguments: Any, hint: Primitive | None = None):
+    def __init__(self, create: str, *arguments: Any, hint: Primitive | None = None, relu: bool = False):
         """`create`: the function that makes its description, called with the arguments, `hint`'s description and attributes.
 
+        `relu`: what is below 0 or NaN becomes 0 at the end.
         LacksError if there is none, or only the reference code.
         """
         self._description, self._primitive = c_void_p(), c_void_p()
@@ -90,7 +93,7 @@ class Primitive:
         given = [a.handle if isinstance(a, Layout) else a for a in arguments]
         engine = () if create == _REORDER else (_library().engine,)
         with _one_thread():  # how many threads are to share the work is decided here
-            _check(create, byref(self._description), *engine, *given, *middle, _library().attributes)
+            _check(create, byref(self._description), *engine, *given, *middle, _library().attributes[relu])
         _destroy_with(self, "dnnl_primitive_desc_destroy", self._description)
         name = c_char_p()
         _check("dnnl_primitive_desc_query", self._description, _IMPLEMENTATION, 0, byref(name))
@@ -167,7 +170,7 @@ def ints(values: Sequence[int]) -> Any:
 
 
 class _Library:
-    """The loaded library, an engine for the processor, and the attributes that all primitives have."""
+    """The loaded library, an engine for the processor, and the attributes of primitives: without and with a Relu."""
 
     def __init__(self, path: str):
         self.dll = ctypes.CDLL(path)
@@ -177,11 +180,20 @@ class _Library:
         self.quick.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
         self.quick.dnnl_memory_desc_get_size.restype = c_size_t
         self.quick.dnnl_memory_desc_get_size.argtypes = [c_void_p]
-        self.engine, self.attributes = c_void_p(), c_void_p()
+        self.engine = c_void_p()
         self._streams = threading.local()
         _called(self.dll, "dnnl_engine_create", byref(self.engine), _CPU, c_size_t(0))
-        _called(self.dll, "dnnl_primitive_attr_create", byref(self.attributes))
-        _called(self.dll, "dnnl_primitive_attr_set_scratchpad_mode", self.attributes, _USER_SCRATCHPAD)
+        self.attributes = self._new_attributes(), self._new_attributes()
+        relu = c_void_p()
+        _called(self.dll, "dnnl_post_ops_create", byref(relu))
+        _called(self.dll, "dnnl_post_ops_append_eltwise", relu, _RELU, c_float(0), c_float(0))
+        _called(self.dll, "dnnl_primitive_attr_set_post_ops", self.attributes[True], relu)
+
+    def _new_attributes(self) -> c_void_p:
+        attributes = c_void_p()
+        _called(self.dll, "dnnl_primitive_attr_create", byref(attributes))
+        _called(self.dll, "dnnl_primitive_attr_set_scratchpad_mode", attributes, _USER_SCRATCHPAD)
+        return attributes
 
     def stream(self) -> c_void_p:
         """The calling thread's own."""
