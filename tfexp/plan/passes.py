@@ -19,6 +19,7 @@ from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
+from tfexp.plan.leave import leave
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.memory import check_memory
 from tfexp.plan.order import order
@@ -57,6 +58,7 @@ def _optimising(
         ("commute", _in_loops_too(commute)),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
         ("absorb", _in_loops_too(absorb)),
+        ("leave", _in_loops_too(leave)),
         *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),

@@ -114,8 +114,12 @@ class Primitive:
 
     def memory_for(self, arg: Arg) -> np.ndarray:
         """The calling thread's own memory, of the size of this array."""
-        size = _library().quick.dnnl_memory_desc_get_size(self.layout_of(arg))
-        return scratch(f"onednn {arg.name}", (size,), np.uint8)
+        return scratch(f"onednn {arg.name}", (self.size_of(arg),), np.uint8)
+
+    def size_of(self, arg: Arg) -> int:
+        """Of this array, in bytes."""
+        size: int = _library().quick.dnnl_memory_desc_get_size(self.layout_of(arg))
+        return size
 
     def run(self, arrays: Mapping[Arg, np.ndarray]) -> None:
         """Compute, from and to the memory of these arrays, whose layouts are those of `layout_of`."""

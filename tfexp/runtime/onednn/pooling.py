@@ -33,14 +33,19 @@ class Pooling:
         self._geometry = strides, ints(lay.sizes), *others
         self._forward = functools.lru_cache(KEPT)(self._make_forward)
         self._backward = functools.lru_cache(KEPT)(self._make_backward)
-        self._backward(most_images(batch, self._shares))
+        self._most = most_images(batch, self._shares)
+        self._backward(self._most)
 
-    def maxima(self, x: np.ndarray, out: np.ndarray) -> bool:
-        """`out` from x; returns whether all windows have something larger than the least number."""
+    def bytes_of_places(self) -> int:
+        """How many bytes for an image say where the largest elements were."""
+        return self._forward(self._most).size_of(Arg.WORKSPACE) // self._most
+
+    def maxima(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> bool:
+        """`out`, and `places` [batch, bytes], from x; returns whether all windows have more than the least number."""
         found = []
 
         def work(part: int, start: int, stop: int) -> None:
-            self._run_forward(x[start:stop], out[start:stop])
+            self._run_forward(x[start:stop], out[start:stop], None if places is None else places[start:stop])
             found.append(out[start:stop].min() > _LEAST)
 
         share_images(work, len(x), self._shares)
@@ -62,6 +67,18 @@ class Pooling:
         share_images(work, len(x), self._shares)
         return all(found)
 
+    def gradient_at(self, places: np.ndarray, y: np.ndarray, grad: np.ndarray, out: np.ndarray) -> bool:
+        """`out` from what `maxima` made of x, and the gradient of y; returns what `maxima` did."""
+        found = []
+
+        def work(part: int, start: int, stop: int) -> None:
+            mine = {Arg.DIFF_DST: grad[start:stop], Arg.DIFF_SRC: out[start:stop], Arg.WORKSPACE: places[start:stop]}
+            self._backward(stop - start).run(mine)
+            found.append(y[start:stop].min() > _LEAST)
+
+        share_images(work, len(y), self._shares)
+        return all(found)
+
     def means(self, x: np.ndarray, out: np.ndarray) -> None:
         """`out` from x."""
 
@@ -78,12 +95,13 @@ class Pooling:
 
         share_images(work, len(grad), self._shares)
 
-    def _run_forward(self, x: np.ndarray, out: np.ndarray) -> dict[Arg, np.ndarray]:
+    def _run_forward(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> dict[Arg, np.ndarray]:
         """`out` from x; returns what the gradient of maxima needs besides: where the largest elements were."""
-        primitive = self._forward(len(x))
-        places = {Arg.WORKSPACE: primitive.memory_for(Arg.WORKSPACE)} if self._what == LARGEST else {}
-        primitive.run({Arg.SRC: x, Arg.DST: out, **places})
-        return places
+        primitive, found = self._forward(len(x)), {}
+        if self._what == LARGEST:
+            found[Arg.WORKSPACE] = primitive.memory_for(Arg.WORKSPACE) if places is None else places
+        primitive.run({Arg.SRC: x, Arg.DST: out, **found})
+        return found
 
     # --- primitives for a number of images
 
