@@ -95,7 +95,7 @@ class Pooling:
 
         share_images(work, len(grad), self._shares)
 
-    def _run_forward(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> dict[Arg, np.ndarray]:
+    def _run_forward(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> dict[int, np.ndarray]:
         """`out` from x; returns what the gradient of maxima needs besides: where the largest elements were."""
         primitive, found = self._forward(len(x)), {}
         if self._what == LARGEST:
