@@ -139,9 +139,10 @@ def _pool(kind: str, size: list[int], strides: list[int], padding: str) -> Funct
         ([3, 2], [2, 1], "SAME", (3, 11, 13, 5)),
         ([1, 2], [3, 2], "SAME", (2, 7, 9, 16)),
         ([2, 3, 2], [2, 2, 1], "SAME", (2, 5, 7, 3, 4)),
+        ([17, 16], [3, 2], "SAME", (3, 19, 18, 5)),
         ([2, 2], [2, 2], "SAME", (31, 17, 17, 32)),
     ],
-    ids=["covering", "overlapping", "gaps", "3d", "shared"],
+    ids=["covering", "overlapping", "gaps", "3d", "of more than 256", "shared"],
 )
 def test_pooling_and_its_gradients(kind: str, size: list[int], strides: list[int], padding: str, x: tuple[int, ...]) -> None:
     function = _pool(f"{kind}3d" if len(size) == 3 else kind, size, strides, padding)

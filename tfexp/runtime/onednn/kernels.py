@@ -72,7 +72,7 @@ def max_pool(batch: int, depth: int, lay: Any, otherwise: Compute) -> Call | Non
             otherwise(x, out)
 
     leaving = _call(shape, (0, 1), pool)
-    return dataclasses.replace(_call(shape, (0,), pool), leaves=((batch, pooling.bytes_of_places()), np.uint8, leaving))
+    return dataclasses.replace(_call(shape, (0,), pool), leaves=((pooling.bytes_of_places(batch),), np.uint8, leaving))
 
 
 def max_pool_gradient(batch: int, depth: int, lay: Any, otherwise: Compute) -> Call | None:
@@ -86,7 +86,7 @@ def max_pool_gradient(batch: int, depth: int, lay: Any, otherwise: Compute) -> C
             otherwise(x, pooled, grad, out)
 
     def gradient_at(x: np.ndarray, pooled: np.ndarray, grad: np.ndarray, places: np.ndarray, out: np.ndarray) -> None:
-        if not pooling.gradient_at(places, pooled, grad, out):
+        if not pooling.gradient_at(places, grad, out):
             otherwise(x, pooled, grad, out)
 
     return dataclasses.replace(_call(shape, (0, 1, 2), gradient), finds=_call(shape, (0, 1, 2, 3), gradient_at))

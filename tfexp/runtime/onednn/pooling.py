@@ -33,22 +33,25 @@ class Pooling:
         self._geometry = strides, ints(lay.sizes), *others
         self._forward = functools.lru_cache(KEPT)(self._make_forward)
         self._backward = functools.lru_cache(KEPT)(self._make_backward)
-        self._most = most_images(batch, self._shares)
-        self._backward(self._most)
+        most = most_images(batch, self._shares)
+        self._backward(most)
+        self._places = self._forward(most).size_of(Arg.WORKSPACE) // most if what == LARGEST else 0
 
-    def bytes_of_places(self) -> int:
-        """How many bytes for an image say where the largest elements were."""
-        return self._forward(self._most).size_of(Arg.WORKSPACE) // self._most
+    def bytes_of_places(self, images: int) -> int:
+        """How many bytes say where the largest elements were; the last one says whether there are any."""
+        return images * self._places + 1
 
     def maxima(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> bool:
-        """`out`, and `places` [batch, bytes], from x; returns whether all windows have more than the least number."""
-        found = []
+        """`out`, and `places`, from x; returns whether all windows have something larger than the least number."""
+        found, size = [], self._places
 
         def work(part: int, start: int, stop: int) -> None:
-            self._run_forward(x[start:stop], out[start:stop], None if places is None else places[start:stop])
+            self._run_forward(x[start:stop], out[start:stop], None if places is None else places[start * size : stop * size])
             found.append(out[start:stop].min() > _LEAST)
 
         share_images(work, len(x), self._shares)
+        if places is not None:
+            places[-1] = all(found)
         return all(found)
 
     def gradient_of_maxima(self, x: np.ndarray, grad: np.ndarray, out: np.ndarray) -> bool:
@@ -67,17 +70,18 @@ class Pooling:
         share_images(work, len(x), self._shares)
         return all(found)
 
-    def gradient_at(self, places: np.ndarray, y: np.ndarray, grad: np.ndarray, out: np.ndarray) -> bool:
-        """`out` from what `maxima` made of x, and the gradient of y; returns what `maxima` did."""
-        found = []
+    def gradient_at(self, places: np.ndarray, grad: np.ndarray, out: np.ndarray) -> bool:
+        """`out` from what `maxima` found out about x, and the gradient of y; returns what `maxima` did."""
+        if not places[-1]:
+            return False
+        size = self._places
 
         def work(part: int, start: int, stop: int) -> None:
-            mine = {Arg.DIFF_DST: grad[start:stop], Arg.DIFF_SRC: out[start:stop], Arg.WORKSPACE: places[start:stop]}
-            self._backward(stop - start).run(mine)
-            found.append(y[start:stop].min() > _LEAST)
+            mine = {Arg.DIFF_DST: grad[start:stop], Arg.DIFF_SRC: out[start:stop]}
+            self._backward(stop - start).run({**mine, Arg.WORKSPACE: places[start * size : stop * size]})
 
-        share_images(work, len(y), self._shares)
-        return all(found)
+        share_images(work, len(grad), self._shares)
+        return True
 
     def means(self, x: np.ndarray, out: np.ndarray) -> None:
         """`out` from x."""
