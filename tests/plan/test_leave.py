@@ -62,6 +62,11 @@ def _twice(x: tf.Tensor) -> list[tf.Tensor]:
     return [y, _grad(x, y, y + 1), _grad(x, y, y * 2)]
 
 
+def _of_constants(x: tf.Tensor) -> list[tf.Tensor]:
+    known = tf.constant(X)
+    return [_grad(known, _pooled(known), _pooled(x))]
+
+
 @pytest.mark.parametrize(
     ("fetches", "arrays"),
     [
@@ -69,9 +74,10 @@ def _twice(x: tf.Tensor) -> list[tf.Tensor]:
         (_twice, 1),  # the first of them
         (lambda x: [_grad(x, _pooled(x, padding="SAME"), tf.ones([1, 2, 2, 3]))], 0),
         (lambda x: [_grad(tf.negative(-x), _pooled(x), tf.ones([1, 2, 2, 3]))], 0),
+        (_of_constants, 0),
         (lambda x: [_grad(x, tf.negative(-_pooled(x)), tf.ones([1, 2, 2, 3]))], 0),
     ],
-    ids=["alike", "two gradients", "other padding", "other input", "other maxima"],
+    ids=["alike", "two gradients", "other padding", "other input", "constants", "other maxima"],
 )
 def test_the_first_gradient_of_the_same_pooling_finds_it(fetches: Fetches, arrays: int) -> None:
     with tf.Graph().as_default(), tf.Session() as session:

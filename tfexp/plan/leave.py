@@ -19,7 +19,7 @@ from tfexp.plan.groups import node_of, replace
 from tfexp.plan.ir import Draft, Node, Value
 from tfexp.plan.mortal import find_mortal
 
-_ARRAY = parse_signature("_Array() -> (output: T) {T: type}")
+_ARRAY = parse_signature("_Array() -> (output: T) {T: type; seconds: float}")
 
 
 def leave(draft: Draft) -> None:
@@ -47,7 +47,9 @@ def leave(draft: Draft) -> None:
 def _of(gradient: Node) -> Node | None:
     """The node that this is the gradient of: its inputs are that one's, then the output and the gradient of that."""
     node = gradient.inputs[-2].node
-    if node is None or node.call is None or node.call.leaves is None or gradient.type != f"{node.type}Grad":
+    if node is None or node.call is None or node.call.leaves is None:
+        return None
+    if gradient.type != f"{node.type}Grad":
         return None
     alike = all(gradient.attrs[name] == node.attrs[name] for name in gradient.attrs.keys() & node.attrs.keys())
     return node if alike and gradient.inputs[:-2] == node.inputs and gradient.device == node.device else None
@@ -55,7 +57,7 @@ def _of(gradient: Node) -> Node | None:
 
 def _array(node: Node, dims: tuple[int, ...], dtype: Any) -> Node:
     kind = dtypes.as_dtype(dtype)
-    array = Node(f"{node.name}/left", _ARRAY, {"T": kind}, node.device, node.origin, node.serial)
+    array = Node(f"{node.name}/left", _ARRAY, {"T": kind, "seconds": 0.0}, node.device, node.origin, node.serial)
     value = Value(array, 0, f"{array.name}:0", kind, TensorShape(dims))
     array.outputs = [value]
     array.controls, array.behind = list(node.controls), node.behind
