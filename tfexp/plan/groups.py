@@ -15,9 +15,7 @@ from tfexp.plan.ir import Draft, Node, Value
 
 MAX_NODES = 64
 
-FUSED = parse_signature(
-    "_FusedElementwise(inputs: T) -> (output: U) {T: list(type); U: type; nodes: list(string); seconds: float}"
-)
+FUSED = parse_signature("_Fused(inputs: T) -> (output: U) {T: list(type); U: type; nodes: list(string); seconds: float}")
 """What a group is in a plan; no graph has it."""
 
 
