@@ -49,7 +49,8 @@ class Convolution:
 
         oneDNN's Relu makes 0 of NaN, so that it is for what cannot become NaN.
         """
-        self._of["_forward"](self._most)
+        for kind in ("_forward", "_rectified") if self._relu else ("_forward",):
+            self._of[kind](self._most)
 
         def convolve(x: np.ndarray, filters: np.ndarray, *others: np.ndarray) -> None:
             *bias, out = others
