@@ -131,9 +131,9 @@ def test_a_traced_group_is_one_node_of_its_own_kind(team: list[int]) -> None:
             run_metadata=metadata,
         )
     (node,) = [node for node in metadata.function_graphs[0].post_optimization_graph.node if node.name == "Sin"]
-    assert (node.op, list(node.input)) == ("_FusedElementwise", ["v"])
+    assert (node.op, list(node.input)) == ("_Fused", ["v"])
     labels = [n.timeline_label for device in metadata.step_stats.dev_stats for n in device.node_stats]
-    assert "Sin = _FusedElementwise(v:0)" in labels
+    assert "Sin = _Fused(v:0)" in labels
 
 
 def test_steps_with_more_work_in_products_leave_blas_alone(team: list[int]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -41,13 +43,14 @@ def _both(function: Function, *arrays: np.ndarray) -> tuple[list[np.ndarray], li
     return results[0], results[1], plan
 
 
-def _check(computed: int, function: Function, *arrays: np.ndarray) -> None:
-    """The same, with this many nodes by oneDNN."""
+def _check(computed: int, function: Function, *arrays: np.ndarray) -> str:
+    """The same, with this many nodes by oneDNN; returns the plan."""
     ours, theirs, plan = _both(function, *arrays)
     for one, other in zip(ours, theirs, strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-4 * np.abs(one).max(initial=1))
     assert plan.count("[direct: oneDNN]") == computed, plan
+    return plan
 
 
 def _conv(*strides: int, padding: str = "SAME", **more: Any) -> Function:
@@ -74,6 +77,46 @@ def test_convolutions_and_their_gradients(function: Function, x: tuple[int, ...]
     _check(3, function, _floats(*x), _floats(*w))
 
 
+def _finished(*ends: Function, **more: Any) -> Function:
+    """A convolution and what follows it, of x, filters and a bias."""
+    return lambda x, w, b: functools.reduce(lambda y, end: end(y, b), ends, _conv(1, 1, **more)(x, w))
+
+
+def _rectified(y: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    return tf.nn.relu(y)
+
+
+@needs_onednn
+@pytest.mark.parametrize(
+    ("function", "left"),
+    [
+        (_finished(tf.nn.bias_add, _rectified), set()),
+        (_finished(tf.add, _rectified), set()),
+        (_finished(_rectified), set()),
+        (_finished(tf.nn.bias_add, tf.nn.bias_add), {"BiasAdd"}),
+        (_finished(_rectified, tf.nn.bias_add), {"BiasAdd"}),
+        (_finished(lambda y, b: tf.add(b, y)), {"AddV2"}),
+        (_finished(lambda y, b: y + tf.nn.relu(y)), {"Relu", "AddV2"}),
+        (_finished(lambda y, b: y + b[:1]), {"AddV2"}),
+    ],
+    ids=["bias, relu", "sum, relu", "relu", "two biases", "relu, bias", "other way round", "two readers", "one number"],
+)
+def test_bias_and_relu_that_a_convolution_computes(function: Function, left: set[str]) -> None:
+    x, w, b = _floats(3, 11, 13, 5), _floats(3, 3, 5, 7), _floats(7)
+    plan = _check(3, lambda x, w, b: function(x, w, b) * tf.reduce_mean(b), x, w, b)
+    assert set(re.findall(r"= (BiasAdd|AddV2|Relu)\(", plan)) == left, plan
+
+
+@needs_onednn
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf, 3e38])
+@pytest.mark.parametrize("where", [0, 1, 2], ids=["image", "filters", "bias"])
+def test_a_relu_that_a_convolution_computes_lets_nan_through(special: float, where: int) -> None:
+    arrays = [np.ones((2, 5, 7, 16), np.float32), -np.ones((3, 3, 16, 16), np.float32), np.zeros(16, np.float32)]
+    arrays[where].reshape(-1)[[0, 5]] = special, -special
+    ours, theirs, _ = _both(_finished(tf.nn.bias_add, _rectified, padding="VALID"), *arrays)
+    np.testing.assert_allclose(ours[0], theirs[0], rtol=1e-5)
+
+
 @needs_onednn
 @pytest.mark.parametrize("transpose_a", [False, True])
 @pytest.mark.parametrize("transpose_b", [False, True])
@@ -96,13 +139,15 @@ def _pool(kind: str, size: list[int], strides: list[int], padding: str) -> Funct
         ([3, 2], [2, 1], "SAME", (3, 11, 13, 5)),
         ([1, 2], [3, 2], "SAME", (2, 7, 9, 16)),
         ([2, 3, 2], [2, 2, 1], "SAME", (2, 5, 7, 3, 4)),
+        ([17, 16], [3, 2], "SAME", (3, 19, 18, 5)),
         ([2, 2], [2, 2], "SAME", (31, 17, 17, 32)),
     ],
-    ids=["covering", "overlapping", "gaps", "3d", "shared"],
+    ids=["covering", "overlapping", "gaps", "3d", "of more than 256", "shared"],
 )
 def test_pooling_and_its_gradients(kind: str, size: list[int], strides: list[int], padding: str, x: tuple[int, ...]) -> None:
     function = _pool(f"{kind}3d" if len(size) == 3 else kind, size, strides, padding)
-    _check(2, function, _floats(*x))
+    plan = _check(2, function, _floats(*x))
+    assert plan.count("/left = _Array(") == (kind == "max_pool")
 
 
 @needs_onednn

@@ -96,6 +96,10 @@ class Call:
     `view`: the result may share memory with an input.
     `scratch`: shapes and dtypes of work arrays that are passed after the inputs, `function(*inputs, *scratch)`; their
     content is whatever the last call left, they are the call's own while it runs, and the result must not live in them.
+    `followed_by`: for a node whose first input is the result, which nobody else reads: the call that computes both, of this
+    node's inputs and then that one's others; None where there is none.
+    `leaves`: shape and dtype of an array that can help the node's gradient, and the call that fills it, its last input, too.
+    `finds`: of a gradient's node, the call whose last input is such an array.
     Inputs declared `ref` arrive as `Ref`, and then the result is the Ref that the op returns: so in-place updates are bound.
     """
 
@@ -105,6 +109,9 @@ class Call:
     pieces: bool = False
     view: bool = False
     scratch: tuple[tuple[tuple[int, ...], Any], ...] = ()
+    followed_by: Callable[[BindRequest], Call | None] | None = None
+    leaves: tuple[tuple[int, ...], Any, Call] | None = None
+    finds: Call | None = None
 
 
 @dataclass(frozen=True)

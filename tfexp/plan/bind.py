@@ -25,12 +25,13 @@ def bind(draft: Draft, libraries: Libraries) -> None:
 def _offers(node: Node, libraries: Libraries) -> Iterator[Call | None]:
     for name, library in libraries.items():
         if name in node.op.library_rules:
-            yield node.op.library_rules[name](library, _request(node))
+            yield node.op.library_rules[name](library, request_of(node))
     if node.op.bind_rule is not None:
-        yield node.op.bind_rule(_request(node))
+        yield node.op.bind_rule(request_of(node))
 
 
-def _request(node: Node) -> BindRequest:
+def request_of(node: Node) -> BindRequest:
+    """What a rule may know of the node."""
     return BindRequest(
         op_type=node.type,
         name=node.name,

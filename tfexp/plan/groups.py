@@ -15,9 +15,7 @@ from tfexp.plan.ir import Draft, Node, Value
 
 MAX_NODES = 64
 
-FUSED = parse_signature(
-    "_FusedElementwise(inputs: T) -> (output: U) {T: list(type); U: type; nodes: list(string); seconds: float}"
-)
+FUSED = parse_signature("_Fused(inputs: T) -> (output: U) {T: list(type); U: type; nodes: list(string); seconds: float}")
 """What a group is in a plan; no graph has it."""
 
 
@@ -48,6 +46,10 @@ class Groups:
             taken |= group
             groups.append(sorted(group, key=self._position.__getitem__))
         return groups[::-1]
+
+    def can_be_one(self, chain: Sequence[Node]) -> bool:
+        """Whether nodes that each read the one before can all run where the last one does."""
+        return all(self._joins(node, set(chain), chain[-1]) for node in chain[:-1])
 
     def _group_before(self, last: Node, taken: set[Node]) -> set[Node]:
         group = {last}

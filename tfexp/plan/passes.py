@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tfexp.core.shape import TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.absorb import absorb
 from tfexp.plan.accumulate import AddProduct, accumulate
 from tfexp.plan.assign import Places
 from tfexp.plan.bind import Libraries, bind
@@ -19,6 +20,7 @@ from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
+from tfexp.plan.leave import leave
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.memory import check_memory
 from tfexp.plan.order import order
@@ -57,6 +59,8 @@ def _optimising(
         ("commute", _in_loops_too(commute)),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
         *([] if add_product is None else [("accumulate", lambda draft: accumulate(draft, add_product))]),
+        ("absorb", _in_loops_too(absorb)),
+        ("leave", _in_loops_too(leave)),
         *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),
         ("fuse", _in_loops_too(fuse)),
         ("strands", lambda draft: find_strands(draft, threads)),

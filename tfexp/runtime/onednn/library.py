@@ -8,15 +8,13 @@ Source: the C API of oneDNN 3, https://oneapi-src.github.io/oneDNN/.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
-import enum
 import functools
 import importlib.metadata
 import threading
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from ctypes import Structure, byref, c_char_p, c_int, c_int64, c_size_t, c_void_p
+from collections.abc import Mapping, Sequence
+from ctypes import Structure, byref, c_char_p, c_float, c_int, c_int64, c_size_t, c_void_p
 from typing import Any
 
 import numpy as np
@@ -29,16 +27,18 @@ _FILE = "libdnnl.so.3"
 
 _CPU, _IN_ORDER, _FLOAT32, _ANY_LAYOUT, _USER_SCRATCHPAD = 1, 1, 3, 1, 1
 TRAINING, INFERENCE, DIRECT = 64, 96, 1  # what a forward primitive is for, and how a convolution is computed
+_RELU = 0x20
 _UNIMPLEMENTED = 3
 _IMPLEMENTATION, _LAYOUT = 8, 255  # what can be asked of a primitive's description
 
 
-class Arg(enum.IntEnum):
-    """An array that a primitive reads or writes."""
+class Arg:
+    """The arrays that primitives read and write: plain numbers, since an enum's members take long to look up."""
 
     SRC = 1
     DST = 17
     WEIGHTS = 33
+    BIAS = 41
     WORKSPACE = 64
     SCRATCHPAD = 80
     DIFF_SRC = 129
@@ -80,52 +80,59 @@ class Layout:
 class Primitive:
     """Something to compute, ready to run, by several threads at once."""
 
-    def __init__(self, create: str, *arguments: Any, hint: Primitive | None = None):
+    def __init__(self, create: str, *arguments: Any, hint: Primitive | None = None, relu: bool = False):
         """`create`: the function that makes its description, called with the arguments, `hint`'s description and attributes.
 
+        `relu`: what is below 0 or NaN becomes 0 at the end.
         LacksError if there is none, or only the reference code.
         """
         self._description, self._primitive = c_void_p(), c_void_p()
         middle = () if hint is None else (hint._description,)
         given = [a.handle if isinstance(a, Layout) else a for a in arguments]
         engine = () if create == _REORDER else (_library().engine,)
-        with _one_thread():  # how many threads are to share the work is decided here
-            _check(create, byref(self._description), *engine, *given, *middle, _library().attributes)
+        with _OneThread():  # how many threads are to share the work is decided here
+            _check(create, byref(self._description), *engine, *given, *middle, _library().attributes[relu])
         _destroy_with(self, "dnnl_primitive_desc_destroy", self._description)
         name = c_char_p()
         _check("dnnl_primitive_desc_query", self._description, _IMPLEMENTATION, 0, byref(name))
         self.implementation = (name.value or b"").decode()
         if self.implementation.startswith("ref"):
             raise LacksError(f"{create}: {self.implementation}")
-        with _one_thread():
+        with _OneThread():
             _check("dnnl_primitive_create", byref(self._primitive), self._description)
         _destroy_with(self, "dnnl_primitive_destroy", self._primitive)
-        self._layouts: dict[Arg, Any] = {}
-        self._memories = _Memories()
+        self._layouts: dict[int, Any] = {}
+        self._arguments = _Arguments()
+        self._has_scratchpad = self.size_of(Arg.SCRATCHPAD) > 0
 
-    def layout_of(self, arg: Arg) -> Any:
+    def layout_of(self, arg: int) -> Any:
         """A handle that lives as long as the primitive."""
         if arg not in self._layouts:
             self._layouts[arg] = c_void_p(_library().quick.dnnl_primitive_desc_query_md(self._description, _LAYOUT, arg))
         return self._layouts[arg]
 
-    def memory_for(self, arg: Arg) -> np.ndarray:
+    def memory_for(self, arg: int) -> np.ndarray:
         """The calling thread's own memory, of the size of this array."""
-        size = _library().quick.dnnl_memory_desc_get_size(self.layout_of(arg))
-        return scratch(f"onednn {arg.name}", (size,), np.uint8)
+        return scratch(f"onednn {arg}", (self.size_of(arg),), np.uint8)
 
-    def run(self, arrays: Mapping[Arg, np.ndarray]) -> None:
+    def size_of(self, arg: int) -> int:
+        """Of this array, in bytes."""
+        size: int = _library().quick.dnnl_memory_desc_get_size(self.layout_of(arg))
+        return size
+
+    def run(self, arrays: Mapping[int, np.ndarray]) -> None:
         """Compute, from and to the memory of these arrays, whose layouts are those of `layout_of`."""
-        given = {**arrays, Arg.SCRATCHPAD: self.memory_for(Arg.SCRATCHPAD)}
-        library, arguments = _library(), (_ExecArg * len(given))()
-        for number, (arg, array) in enumerate(given.items()):
-            memory = self._memories.of.get(arg)
-            if memory is None:
-                memory = self._memories.of[arg] = _Memory(self.layout_of(arg))
-            _called(library.quick, "dnnl_memory_set_data_handle", memory.handle, c_void_p(array.ctypes.data))
-            arguments[number] = _ExecArg(arg, memory.handle)
-        with _one_thread():
-            _check("dnnl_primitive_execute", self._primitive, library.stream(), len(given), arguments)
+        given = {**arrays, Arg.SCRATCHPAD: self.memory_for(Arg.SCRATCHPAD)} if self._has_scratchpad else arrays
+        library, names = _library(), tuple(given)
+        if names not in self._arguments.of:
+            memories = [_Memory(self.layout_of(arg)) for arg in names]
+            pairs = [_ExecArg(arg, memory.handle) for arg, memory in zip(names, memories, strict=True)]
+            self._arguments.of[names] = (_ExecArg * len(names))(*pairs), memories
+        arguments, memories = self._arguments.of[names]
+        for memory, array in zip(memories, given.values(), strict=True):
+            _called(library.quick, "dnnl_memory_set_data_handle", memory.handle, array.ctypes.data)
+        with _OneThread():
+            _check("dnnl_primitive_execute", self._primitive, library.stream(), len(names), arguments)
 
 
 class _Memory:
@@ -137,11 +144,11 @@ class _Memory:
         _destroy_with(self, "dnnl_memory_destroy", self.handle)
 
 
-class _Memories(threading.local):
-    """Those of a primitive, in one thread: they take longer to make than to use."""
+class _Arguments(threading.local):
+    """Those of a primitive, in one thread, by their names: they take longer to make than to use."""
 
     def __init__(self) -> None:
-        self.of: dict[Arg, _Memory] = {}
+        self.of: dict[tuple[int, ...], tuple[Any, list[_Memory]]] = {}
 
 
 _REORDER = "dnnl_reorder_primitive_desc_create"
@@ -167,7 +174,7 @@ def ints(values: Sequence[int]) -> Any:
 
 
 class _Library:
-    """The loaded library, an engine for the processor, and the attributes that all primitives have."""
+    """The loaded library, an engine for the processor, and the attributes of primitives: without and with a Relu."""
 
     def __init__(self, path: str):
         self.dll = ctypes.CDLL(path)
@@ -177,11 +184,21 @@ class _Library:
         self.quick.dnnl_primitive_desc_query_md.argtypes = [c_void_p, c_int, c_int]
         self.quick.dnnl_memory_desc_get_size.restype = c_size_t
         self.quick.dnnl_memory_desc_get_size.argtypes = [c_void_p]
-        self.engine, self.attributes = c_void_p(), c_void_p()
+        self.quick.dnnl_memory_set_data_handle.argtypes = [c_void_p, c_void_p]
+        self.engine = c_void_p()
         self._streams = threading.local()
         _called(self.dll, "dnnl_engine_create", byref(self.engine), _CPU, c_size_t(0))
-        _called(self.dll, "dnnl_primitive_attr_create", byref(self.attributes))
-        _called(self.dll, "dnnl_primitive_attr_set_scratchpad_mode", self.attributes, _USER_SCRATCHPAD)
+        self.attributes = self._new_attributes(), self._new_attributes()
+        relu = c_void_p()
+        _called(self.dll, "dnnl_post_ops_create", byref(relu))
+        _called(self.dll, "dnnl_post_ops_append_eltwise", relu, _RELU, c_float(0), c_float(0))
+        _called(self.dll, "dnnl_primitive_attr_set_post_ops", self.attributes[True], relu)
+
+    def _new_attributes(self) -> c_void_p:
+        attributes = c_void_p()
+        _called(self.dll, "dnnl_primitive_attr_create", byref(attributes))
+        _called(self.dll, "dnnl_primitive_attr_set_scratchpad_mode", attributes, _USER_SCRATCHPAD)
+        return attributes
 
     def stream(self) -> c_void_p:
         """The calling thread's own."""
@@ -218,16 +235,18 @@ def _called(dll: ctypes.CDLL, function: str, *arguments: Any) -> None:
         raise InternalError(None, None, f"oneDNN: {function} failed with status {status}")
 
 
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
+class _OneThread:
     """A block in which the library computes in the calling thread alone."""
-    quick = _library().quick
-    before = quick.omp_get_max_threads()
-    quick.omp_set_num_threads(1)
-    try:
-        yield
-    finally:
-        quick.omp_set_num_threads(before)
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        quick = _library().quick
+        self._before = quick.omp_get_max_threads()
+        quick.omp_set_num_threads(1)
+
+    def __exit__(self, *error: object) -> None:
+        _library().quick.omp_set_num_threads(self._before)
 
 
 def _destroy_with(owner: object, function: str, handle: c_void_p) -> None:

@@ -33,17 +33,25 @@ class Pooling:
         self._geometry = strides, ints(lay.sizes), *others
         self._forward = functools.lru_cache(KEPT)(self._make_forward)
         self._backward = functools.lru_cache(KEPT)(self._make_backward)
-        self._backward(most_images(batch, self._shares))
+        most = most_images(batch, self._shares)
+        self._backward(most)
+        self._places = self._forward(most).size_of(Arg.WORKSPACE) // most if what == LARGEST else 0
 
-    def maxima(self, x: np.ndarray, out: np.ndarray) -> bool:
-        """`out` from x; returns whether all windows have something larger than the least number."""
-        found = []
+    def bytes_of_places(self, images: int) -> int:
+        """How many bytes say where the largest elements were; the last one says whether there are any."""
+        return images * self._places + 1
+
+    def maxima(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> bool:
+        """`out`, and `places`, from x; returns whether all windows have something larger than the least number."""
+        found, size = [], self._places
 
         def work(part: int, start: int, stop: int) -> None:
-            self._run_forward(x[start:stop], out[start:stop])
+            self._run_forward(x[start:stop], out[start:stop], None if places is None else places[start * size : stop * size])
             found.append(out[start:stop].min() > _LEAST)
 
         share_images(work, len(x), self._shares)
+        if places is not None:
+            places[-1] = all(found)
         return all(found)
 
     def gradient_of_maxima(self, x: np.ndarray, grad: np.ndarray, out: np.ndarray) -> bool:
@@ -62,6 +70,19 @@ class Pooling:
         share_images(work, len(x), self._shares)
         return all(found)
 
+    def gradient_at(self, places: np.ndarray, grad: np.ndarray, out: np.ndarray) -> bool:
+        """`out` from what `maxima` found out about x, and the gradient of y; returns what `maxima` did."""
+        if not places[-1]:
+            return False
+        size = self._places
+
+        def work(part: int, start: int, stop: int) -> None:
+            mine = {Arg.DIFF_DST: grad[start:stop], Arg.DIFF_SRC: out[start:stop]}
+            self._backward(stop - start).run({**mine, Arg.WORKSPACE: places[start * size : stop * size]})
+
+        share_images(work, len(grad), self._shares)
+        return True
+
     def means(self, x: np.ndarray, out: np.ndarray) -> None:
         """`out` from x."""
 
@@ -78,12 +99,13 @@ class Pooling:
 
         share_images(work, len(grad), self._shares)
 
-    def _run_forward(self, x: np.ndarray, out: np.ndarray) -> dict[Arg, np.ndarray]:
+    def _run_forward(self, x: np.ndarray, out: np.ndarray, places: np.ndarray | None = None) -> dict[int, np.ndarray]:
         """`out` from x; returns what the gradient of maxima needs besides: where the largest elements were."""
-        primitive = self._forward(len(x))
-        places = {Arg.WORKSPACE: primitive.memory_for(Arg.WORKSPACE)} if self._what == LARGEST else {}
-        primitive.run({Arg.SRC: x, Arg.DST: out, **places})
-        return places
+        primitive, found = self._forward(len(x)), {}
+        if self._what == LARGEST:
+            found[Arg.WORKSPACE] = primitive.memory_for(Arg.WORKSPACE) if places is None else places
+        primitive.run({Arg.SRC: x, Arg.DST: out, **found})
+        return found
 
     # --- primitives for a number of images
 
