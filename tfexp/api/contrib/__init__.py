@@ -63,6 +63,7 @@ _OWN = (
     "tensorboard",
     "text",
     "tfprof",
+    "timeseries",
     "tpu",
     "training",
     "util",
