@@ -426,8 +426,9 @@ CONTRIB = {
     "contrib.timeseries.python.timeseries.input_pipeline": f"{_SERIES}.readers {_SERIES}.windows {_SERIES}.continuing",
     "contrib.timeseries.python.timeseries.math_utils": f"{_SERIES}.input_statistics {_SERIES}.model",
     "contrib.timeseries.python.timeseries.model": f"{_SERIES}.model {_SERIES}.sequential_model",
-    "contrib.timeseries.python.timeseries.model_utils": _SERIES
-    + ".continuing:times_to_predict=canonicalize_times_or_steps_from_output",
+    "contrib.timeseries.python.timeseries.model_utils": renamed(
+        f"{_SERIES}.continuing", canonicalize_times_or_steps_from_output="times_to_predict"
+    ),
     "contrib.timeseries.python.timeseries.state_management": f"{_SERIES}.states",
     "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
     **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},

@@ -11,6 +11,14 @@ from tfexp.contributed.graph_values import assert_or_get_global_step as assert_o
 from tfexp.contributed.graph_values import get_placeholders as get_placeholders
 from tfexp.contributed.graph_values import py_func as py_func
 from tfexp.contributed.graph_values import zero_initializer as zero_initializer
+from tfexp.contributed.remapped_matrices import load_and_remap_matrix_initializer as load_and_remap_matrix_initializer
+from tfexp.contributed.remapped_matrices import load_embedding_initializer as load_embedding_initializer
+from tfexp.contributed.remapped_matrices import (
+    load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer,
+)
+from tfexp.contributed.remapped_matrices import (
+    load_variable_slot_initializer as load_variable_slot_initializer,
+)
 from tfexp.contributed.shape_checks import assert_scalar_int as assert_scalar_int
 from tfexp.contributed.shape_checks import reduce_sum_n as reduce_sum_n
 from tfexp.contributed.shape_checks import with_same_shape as with_same_shape
