@@ -11,6 +11,7 @@ _OF_THE_CORE = {
 }
 _OWN = (
     "autograph",
+    "batching",
     "bayesflow",
     "checkpoint",
     "compiler",
