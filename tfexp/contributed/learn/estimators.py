@@ -103,7 +103,17 @@ class Trainable:
         self.estimator.train(given, hooks=hooks, steps=steps, max_steps=max_steps)
         return self
 
-    partial_fit = fit
+    def partial_fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        steps: int | None = 1,
+        batch_size: int | None = None,
+        monitors: Sequence[Any] | None = None,
+    ) -> Trainable:
+        """The same for some of the data, by default one step."""
+        return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
     def export_savedmodel(
         self,
