@@ -1,6 +1,7 @@
 """What has other arguments in tf.contrib than in the core."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,3 +58,21 @@ def test_strategies_ask_for_gpus_and_give_each_replica_a_batch() -> None:
         session.run(iterator.initialize())
         given = strategy.experimental_local_results(iterator.get_next())
         assert [batch.tolist() for batch in session.run(given)] == [[0, 1], [2, 3]]
+
+
+def test_functions_are_converted_by_a_decorator() -> None:
+    @tf.contrib.autograph.convert()
+    def squared_above_zero(x: Any) -> Any:
+        if x > 0:
+            x = x * x
+        return x
+
+    @tf.contrib.autograph.convert(recursive=True)
+    def grown(x: Any) -> Any:
+        while x < 10:
+            x = squared_above_zero(x) + 1
+        return x
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run([squared_above_zero(tf.constant(-3)), grown(tf.constant(2))])
+    assert found == [-3, 26] and grown(2) == 26 and grown.__name__ == "grown"

@@ -14,7 +14,7 @@ _MESSAGES_OF_NEST = (
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
     "autograph": "tf.autograph tf.autograph.experimental",
-    "autograph.impl.api": "tf.autograph tf.autograph.experimental",
+    "autograph.impl.api": "tfexp.contributed.converting tf.autograph tf.autograph.experimental",
     "autograph.lang.directives": "tf.autograph.experimental",
     "autograph.lang.special_functions": "tfexp.stand_ins.autograph_lists",
     "autograph.operators.control_flow": "",

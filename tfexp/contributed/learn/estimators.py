@@ -371,9 +371,17 @@ class SKCompat:
         self._trainable.fit(x, y, steps=steps, batch_size=batch_size, monitors=monitors, max_steps=max_steps)
         return self
 
-    def score(self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None) -> dict[str, Any]:
-        """The metrics; TypeError where there is no input to score."""
-        return self._trainable.evaluate(x, y, batch_size=batch_size, steps=steps)
+    def score(
+        self,
+        x: Any,
+        y: Any,
+        batch_size: int = 128,
+        steps: int | None = None,
+        metrics: Mapping[str, MetricSpec] | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """The metrics, with those of `metrics`; TypeError where there is no input to score."""
+        return self._trainable.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
     def predict(self, x: Any, batch_size: int = 128, outputs: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """What the model predicts, by names: `classes` are numbers."""
