@@ -70,6 +70,17 @@ def test_parts_of_a_graph_are_run_in_a_session_of_their_own(tmp_path: Path) -> N
             learn.run_feeds({"more": more}, [])
 
 
+def test_arrays_are_shuffled_unless_that_is_refused() -> None:
+    for shuffled in (True, False):
+        options = {} if shuffled else {"shuffle": False}
+        with tf.Graph().as_default():
+            tf.set_random_seed(3)
+            rows = learn.io.numpy_input_fn({"x": np.arange(64)}, batch_size=64, **options)()
+            with tf.train.MonitoredSession() as session:
+                found = session.run(rows["x"])
+        assert sorted(found) == list(range(64)) and (found.tolist() != sorted(found)) is shuffled
+
+
 def test_tables_are_arrays() -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame({"a": [1, 2], "b": [0.5, 1.0]})
