@@ -27,7 +27,9 @@ def test_a_network_classifies_arrays(tmp_path):
     assert "dnn/hiddenlayer_0/kernel" in classifier.get_variable_names()
     found = learn.SKCompat(classifier).predict(X[:4])
     assert found["classes"].tolist() == [0, 0, 1, 1]
-    assert learn.SKCompat(classifier).score(X, Y)["global_step"] == 60
+    right = {"right": learn.MetricSpec(tf.contrib.metrics.streaming_accuracy, prediction_key="classes")}
+    found = learn.SKCompat(classifier).score(X, Y, metrics=right, name="again")
+    assert (found["global_step"], found["right"]) == (60, 1.0) and (tmp_path / "eval_again").is_dir()
 
 
 def test_a_line_is_fitted_to_arrays(tmp_path):

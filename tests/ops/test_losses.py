@@ -7,6 +7,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.ops import losses
 
 X = np.float32([[-1.5, 0, 2], [3, -0.3, 7]])
 Y = np.float32([[0.5, 1, 0], [1, 0, 3]])
@@ -132,7 +133,7 @@ def test_misuse() -> None:
 
 def test_dimensions_that_are_expected_to_differ() -> None:
     with tf.Graph().as_default():
-        squeeze = tf.contrib.framework.remove_squeezable_dimensions
+        squeeze = losses.without_last_ones
         labels, predictions = squeeze(tf.zeros([3, 1]), tf.zeros([3, 4]), expected_rank_diff=1, name="fit")
         assert labels.shape.as_list() == [3] and labels.op.name == "fit/Squeeze" and predictions.shape.as_list() == [3, 4]
         with pytest.raises(ValueError, match="an not squeeze dim"):

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.contributed import remapped_matrices
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
+from tfexp.ops.variable_store import PartitionInfo
 from tfexp.stand_ins import checkpoint_initializers, functional_savers, hooks_of_several_steps, tracked
 from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
@@ -97,7 +99,7 @@ def initialized(variable):
 
 def test_a_matrix_is_remapped(matrix):
     path, old, new, columns, before = matrix
-    initializer = checkpoint_initializers._load_and_remap_matrix_initializer(
+    initializer = remapped_matrices.load_and_remap_matrix_initializer(
         path, "m", 3, 3, -1, old, new, before, columns, 1, 1, tf.ones_initializer()
     )
     found = initialized(tf.get_variable("w", [4, 4], initializer=initializer))
@@ -111,12 +113,38 @@ def test_a_matrix_is_remapped(matrix):
 
 def test_an_embedding_in_parts_is_remapped(matrix):
     path, old, new, *_ = matrix
-    initializer = checkpoint_initializers._load_embedding_initializer(
+    initializer = remapped_matrices.load_embedding_initializer(
         path, "m", 3, 2, old, new, num_oov_buckets=1, initializer=tf.zeros_initializer()
     )
     parts = tf.fixed_size_partitioner(2)
     variable = tf.get_variable("w", [4, 2], initializer=initializer, partitioner=parts)
     assert initialized(tf.convert_to_tensor(variable)) == [[5, 6], [0, 0], [1, 2], [0, 0]]
+
+
+def test_biases_and_slots_are_remapped(matrix):
+    path, old, new, *_ = matrix
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("b", initializer=np.float32([[7], [8], [9]]))
+        session.run(tf.global_variables_initializer())
+        biases = tf.train.Saver().save(session, f"{path}_biases")
+    initializer = remapped_matrices.load_linear_multiclass_bias_initializer(biases, "b", 3, old, new, 1)
+    assert initialized(tf.get_variable("w", [4, 1], initializer=initializer)) == [[9], [0], [7], [0]]
+    second = PartitionInfo([3, 2], [1, 0])
+    initializer = remapped_matrices.load_variable_slot_initializer(path, "m", second, 3, 2, old, new)
+    assert initialized(tf.get_variable("slot", [2, 2], initializer=initializer)) == [[0, 0], [1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "given"),
+    [
+        (ValueError, "Must provide either", {}),
+        (ValueError, "must both be specified", {"old_row_vocab_file": "a"}),
+        (TypeError, "must be callable", {"initializer": 5}),
+    ],
+)
+def test_what_no_matrix_is_remapped_with(error, message, given):
+    with pytest.raises(error, match=message):
+        remapped_matrices.load_and_remap_matrix_initializer("path", "m", 3, 2, **given)([3, 2])
 
 
 def test_a_variable_starts_with_the_words_of_before(matrix):

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from tensorboard.compat.proto.summary_pb2 import Summary
 
+from tfexp.core import nest
 from tfexp.core.log import get_logger
 from tfexp.core.text import as_text
 from tfexp.estimator import replicas
@@ -122,16 +123,17 @@ def _write(results: Mapping[str, Any], output_dir: str, checkpoint_path: str | N
 
 
 def _add(summary: Summary, name: str, value: Any) -> None:
-    """Numbers as scalars, arrays as tensors, bytes as the summaries that they are."""
+    """Numbers as scalars, arrays as tensors, bytes as the summaries that they are. Structures of them have no summary."""
+    kind = None if nest.is_nested(value) else np.asarray(value).dtype.kind
     if isinstance(value, bytes):
         for number, one in enumerate(Summary.FromString(value).value):
             summary.value.add().CopyFrom(one)
             summary.value[-1].tag = f"{name}/{number}"
     elif isinstance(value, str):
         summary.value.add(tag=name).tensor.CopyFrom(make_tensor_proto(as_text(value)))
-    elif np.ndim(value) == 0 and np.asarray(value).dtype.kind in "fiub":
+    elif kind in tuple("fiub") and np.ndim(value) == 0:
         summary.value.add(tag=name, simple_value=float(value))
-    elif np.asarray(value).dtype.kind in "fiub":
+    elif kind in tuple("fiub"):
         summary.value.add(tag=name).tensor.CopyFrom(make_tensor_proto(value))
     else:
         _log.warning("Skipping summary for %s: it is neither a number, an array of them nor a summary: %r", name, value)

@@ -11,9 +11,10 @@ from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.warm_starting import WarmStartSettings, begin_with
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import get_default_graph
 from tfexp.train.monitored_session import MonitoredSession
 from tfexp.train.session_creators import ChiefSessionCreator
-from tfexp.train.session_hooks import SessionRunHook
+from tfexp.train.session_hooks import SessionRunContext, SessionRunHook, SessionRunValues
 
 _log = get_logger()
 
@@ -38,7 +39,8 @@ def predict(
         spec = model.spec(given.features, None, ModeKeys.PREDICT)
         if warm_start is not None:
             begin_with(warm_start)
-        if not given.hooks and not has_end(graph):
+        stops = any(isinstance(hook, OneBatchWithoutEnd) for hook in hooks)
+        if not stops and not given.hooks and not has_end(graph):
             _log.warning(
                 "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. This "
                 "is probably a mistake."
@@ -56,6 +58,17 @@ def predict(
         while not session.should_stop():
             batch = session.run(predictions)
             yield from _examples(batch) if single_examples else [batch]
+
+
+class OneBatchWithoutEnd(SessionRunHook):
+    """Of an input that never ends, such as a constant, there is one batch."""
+
+    def begin(self) -> None:
+        self._is_endless = not has_end(get_default_graph())
+
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
+        if self._is_endless:
+            run_context.request_stop()
 
 
 def has_end(graph: Graph) -> bool:

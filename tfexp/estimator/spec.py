@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from tfexp.core import nest
 from tfexp.estimator.export_outputs import ExportOutput, PredictOutput, with_default
 from tfexp.estimator.modes import ModeKeys
 from tfexp.graph.collections import GraphKeys
@@ -122,12 +123,12 @@ def _checked_metrics(metrics: Any) -> dict[str, tuple[Any, Any]]:
     _check_kind(metrics, Mapping | None, "eval_metric_ops must be a dict")
     pairs = {key: _pair_of(one, key) if hasattr(one, "update_state") else one for key, one in (metrics or {}).items()}
     for key, pair in pairs.items():
-        graph_elements = Tensor | Operation | Variable
-        if not isinstance(pair, tuple) or len(pair) != 2 or not all(isinstance(part, graph_elements) for part in pair):
+        parts = [*nest.flatten(pair[0]), pair[1]] if isinstance(pair, tuple) and len(pair) == 2 else [None]
+        if not all(isinstance(part, Tensor | Operation | Variable) for part in parts):
             raise TypeError(
                 f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {pair} for key: {key}"
             )
-        for part in pair:
+        for part in parts:
             _check_graph(part, "eval_metric_ops")
     return pairs
 

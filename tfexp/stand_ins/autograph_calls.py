@@ -10,6 +10,7 @@ from tfexp.autograph import conversion
 from tfexp.autograph.directives import do_not_convert
 from tfexp.autograph.feature import Feature, features
 from tfexp.autograph.operators import Operators
+from tfexp.contributed.converting import convert
 from tfexp.stand_ins.translation_status import ControlStatusCtx, Status
 
 
@@ -50,22 +51,6 @@ def converted_call(
     how = options.optional_features
     convert_ = functools.partial(conversion.convert, features=how, recursive=options.recursive)
     return Operators(how, convert_).call(f)(*args, **(kwargs or {}))
-
-
-def convert(
-    recursive: bool = False, optional_features: Feature | Iterable[Feature] | None = None, user_requested: bool = True
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: calls of the function are `converted_call`s."""
-    options = ConversionOptions(recursive, user_requested, optional_features=optional_features)
-
-    def decorator(f: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(f)  # a function of tfexp's, which are not converted
-        def wrapper(*args: Any, **kwargs: Any) -> Any:
-            return converted_call(f, options, args, kwargs)
-
-        return wrapper
-
-    return decorator
 
 
 def tf_convert(

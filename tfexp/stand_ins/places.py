@@ -399,6 +399,7 @@ _ATTENTION = (
     + renamed("tfexp.contributed.monotonic_attention", _monotonic_probability_fn="monotonic_probabilities")
     + "tfexp.stand_ins.rnn_cells"
 )
+_SERIES = "tfexp.contributed.timeseries"
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.estimator.python.estimator.early_stopping": ESTIMATOR["early_stopping"],
@@ -421,6 +422,18 @@ CONTRIB = {
         )
     },
     "contrib.slim.python.slim.queues": "tfexp.contributed.slim_data.queues",
+    **{
+        f"contrib.timeseries.python.timeseries.{name}": f"{_SERIES}.{name}"
+        for name in ("estimators", "feature_keys", "head", "saved_model_utils")
+    },
+    "contrib.timeseries.python.timeseries.ar_model": f"{_SERIES}.ar_model {_SERIES}.prediction_networks",
+    "contrib.timeseries.python.timeseries.input_pipeline": f"{_SERIES}.readers {_SERIES}.windows {_SERIES}.continuing",
+    "contrib.timeseries.python.timeseries.math_utils": f"{_SERIES}.input_statistics {_SERIES}.model",
+    "contrib.timeseries.python.timeseries.model": f"{_SERIES}.model {_SERIES}.sequential_model",
+    "contrib.timeseries.python.timeseries.model_utils": renamed(
+        f"{_SERIES}.continuing", canonicalize_times_or_steps_from_output="times_to_predict"
+    ),
+    "contrib.timeseries.python.timeseries.state_management": f"{_SERIES}.states",
     "contrib.tpu.python.ops.tpu_ops": _TPU["tpu.ops.tpu_ops"],
     **{f"contrib.tpu.python.{key}": places for key, places in _TPU.items() if key.count(".") == 1},
 }

@@ -84,7 +84,12 @@ TRAINING = {
     "training.basic_session_run_hooks": "tf.train tfexp.stand_ins.hooks_of_several_steps",
     "training.checkpoint_management": "tf.train tfexp.formats.checkpoint_state tfexp.stand_ins.checkpoint_files "
     + renamed("tfexp.formats.checkpoint_state", update_checkpoint_state_internal="update_checkpoint_state"),
-    "training.checkpoint_ops": "tfexp.stand_ins.checkpoint_initializers",
+    "training.checkpoint_ops": renamed(
+        "tfexp.contributed.remapped_matrices",
+        _load_and_remap_matrix="load_and_remap_matrix",
+        _load_and_remap_matrix_initializer="load_and_remap_matrix_initializer",
+        _load_embedding_initializer="load_embedding_initializer",
+    ),
     "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
     "training.checkpoint_utils": "tf.train",
     "training.checkpointable.tracking": "tf.train",

@@ -11,6 +11,7 @@ _OF_THE_CORE = {
 }
 _OWN = (
     "autograph",
+    "batching",
     "bayesflow",
     "checkpoint",
     "compiler",
@@ -63,6 +64,7 @@ _OWN = (
     "tensorboard",
     "text",
     "tfprof",
+    "timeseries",
     "tpu",
     "training",
     "util",

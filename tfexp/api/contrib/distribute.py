@@ -2,8 +2,11 @@
 
 from typing import Any, NamedTuple
 
+from tfexp.contributed.strategies import CollectiveAllReduceStrategy as CollectiveAllReduceStrategy
+from tfexp.contributed.strategies import MirroredStrategy as MirroredStrategy
+from tfexp.contributed.strategies import ParameterServerStrategy as ParameterServerStrategy
 from tfexp.core.gone import missing_from
-from tfexp.distribute.collective import CollectiveCommunication, MultiWorkerMirroredStrategy
+from tfexp.distribute.contexts import ReplicaContext as ReplicaContext
 from tfexp.distribute.contexts import get_replica_context as get_replica_context
 from tfexp.distribute.contexts import get_strategy as get_distribution_strategy
 from tfexp.distribute.contexts import get_strategy as get_strategy
@@ -16,17 +19,9 @@ from tfexp.distribute.cross_device import ReductionToOneDevice as ReductionToOne
 from tfexp.distribute.default_strategy import OneDeviceStrategy as OneDeviceStrategy
 from tfexp.distribute.input import InputContext as InputContext
 from tfexp.distribute.input import InputReplicationMode as InputReplicationMode
-from tfexp.distribute.mirrored import MirroredStrategy as MirroredStrategy
-from tfexp.distribute.parameter_server import ParameterServerStrategy as ParameterServerStrategy
+from tfexp.distribute.reductions import get_loss_reduction as get_loss_reduction
 from tfexp.distribute.strategy import Strategy as DistributionStrategy
 from tfexp.distribute.tpu import TPUStrategy as TPUStrategy
-
-
-class CollectiveAllReduceStrategy(MultiWorkerMirroredStrategy):
-    """`MultiWorkerMirroredStrategy`. A worker computes on its CPU, whatever `num_gpus_per_worker` says."""
-
-    def __init__(self, num_gpus_per_worker: int = 0, communication: CollectiveCommunication = CollectiveCommunication.AUTO):
-        super().__init__(communication)
 
 
 class DistributeConfig(NamedTuple):

@@ -1,5 +1,7 @@
 """`tf.contrib.estimator`: what `tf.estimator` has by now, under its older names, and features beside predictions."""
 
+from tfexp.contributed.earlier_arguments import poisson_regression_head as poisson_regression_head
+from tfexp.contributed.earlier_arguments import regression_head as regression_head
 from tfexp.contributed.exported_models import (
     build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn,
 )
@@ -39,8 +41,6 @@ from tfexp.estimator.heads.classification import MultiClassHead as multi_class_h
 from tfexp.estimator.heads.multi_head import MultiHead as multi_head
 from tfexp.estimator.heads.multi_label import MultiLabelHead as multi_label_head
 from tfexp.estimator.heads.regression import LogisticRegressionHead as logistic_regression_head
-from tfexp.estimator.heads.regression import PoissonRegressionHead as poisson_regression_head
-from tfexp.estimator.heads.regression import RegressionHead as regression_head
 from tfexp.estimator.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
 from tfexp.estimator.receivers import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,

@@ -21,12 +21,11 @@ from tfexp.contributed.learn.monitors import replace_monitors_with_hooks
 from tfexp.core import dtypes
 from tfexp.estimator.arguments import call_with_wanted
 from tfexp.estimator.inputs import numpy_input_fn
-from tfexp.estimator.predicting import has_end
+from tfexp.estimator.predicting import OneBatchWithoutEnd
 from tfexp.feature_column import numeric_column
+from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import get_default_graph
 from tfexp.ops.array import squeeze
-from tfexp.train.session_hooks import SessionRunContext, SessionRunHook, SessionRunValues
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -55,6 +54,10 @@ def infer_real_valued_columns_from_input_fn(input_fn: Callable[[], Any]) -> list
         features = given[0] if isinstance(given, tuple) else given
         named = features if isinstance(features, Mapping) else {"": features}
         return infer_real_valued_columns(dict(sorted(named.items())))
+
+
+class NotFittedError(ValueError, AttributeError):
+    """There is no checkpoint to evaluate or to predict from."""
 
 
 class Trainable:
@@ -100,7 +103,17 @@ class Trainable:
         self.estimator.train(given, hooks=hooks, steps=steps, max_steps=max_steps)
         return self
 
-    partial_fit = fit
+    def partial_fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        input_fn: Callable[[], Any] | None = None,
+        steps: int | None = 1,
+        batch_size: int | None = None,
+        monitors: Sequence[Any] | None = None,
+    ) -> Trainable:
+        """The same for some of the data, by default one step."""
+        return self.fit(x, y, input_fn, steps, batch_size, monitors)
 
     def export_savedmodel(
         self,
@@ -151,9 +164,11 @@ class Trainable:
     ) -> dict[str, Any]:
         """The metrics, with `loss` and `global_step`, and those of `metrics`; of arrays, over all of them.
 
-        ValueError for feed_fn.
+        ValueError for feed_fn; NotFittedError where there is no checkpoint.
         """
         refuse(feed_fn=feed_fn)
+        if checkpoint_path is None:
+            self._check_fitted()
         given = self._input(x, y, input_fn, batch_size, num_epochs=1, shuffle=False)
         measured = self.estimator
         if metrics:
@@ -198,25 +213,19 @@ class Trainable:
             )
         return input_fn if self._engineered is None else functools.partial(_engineer, input_fn, self._engineered)
 
+    def _check_fitted(self) -> None:
+        if latest_checkpoint(self.model_dir) is None:
+            raise NotFittedError(f"Couldn't find trained model at {self.model_dir}.")
+
     def _one_of_each(self, key: str, x: Any, input_fn: Any, batch_size: int | None, as_iterable: bool) -> Any:
         values = (_plain(one[key]) for one in self._predicted(x, input_fn, batch_size))
         return values if as_iterable else np.stack(list(values))
 
     def _predicted(self, x: Any, input_fn: Any, batch_size: int | None) -> Iterator[dict[str, Any]]:
+        self._check_fitted()
         given = self._input(x, None, input_fn, batch_size, num_epochs=1, shuffle=False)
-        found: Iterator[dict[str, Any]] = self.estimator.predict(given, hooks=[_OnceWithoutEnd()])
+        found: Iterator[dict[str, Any]] = self.estimator.predict(given, hooks=[OneBatchWithoutEnd()])
         return found
-
-
-class _OnceWithoutEnd(SessionRunHook):
-    """Of an input that never ends, such as a constant, there is one batch."""
-
-    def begin(self) -> None:
-        self._is_endless = not has_end(get_default_graph())
-
-    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        if self._is_endless:
-            run_context.request_stop()
 
 
 def _engineer(input_fn: Callable[[], Any], feature_engineering_fn: Callable[[Any, Any], Any]) -> Any:
@@ -362,9 +371,17 @@ class SKCompat:
         self._trainable.fit(x, y, steps=steps, batch_size=batch_size, monitors=monitors, max_steps=max_steps)
         return self
 
-    def score(self, x: Any, y: Any, batch_size: int = 128, steps: int | None = None) -> dict[str, Any]:
-        """The metrics; TypeError where there is no input to score."""
-        return self._trainable.evaluate(x, y, batch_size=batch_size, steps=steps)
+    def score(
+        self,
+        x: Any,
+        y: Any,
+        batch_size: int = 128,
+        steps: int | None = None,
+        metrics: Mapping[str, MetricSpec] | None = None,
+        name: str | None = None,
+    ) -> dict[str, Any]:
+        """The metrics, with those of `metrics`; TypeError where there is no input to score."""
+        return self._trainable.evaluate(x, y, batch_size=batch_size, steps=steps, metrics=metrics, name=name)
 
     def predict(self, x: Any, batch_size: int = 128, outputs: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """What the model predicts, by names: `classes` are numbers."""

@@ -19,5 +19,6 @@ from tfexp.core.shallow_nest import map_structure_up_to as map_structure_up_to
 from tfexp.core.shallow_nest import map_structure_with_paths as map_structure_with_paths
 from tfexp.core.shallow_nest import map_structure_with_tuple_paths as map_structure_with_tuple_paths
 from tfexp.core.shallow_nest import map_structure_with_tuple_paths_up_to as map_structure_with_tuple_paths_up_to
+from tfexp.core.shallow_nest import yield_flat_paths as yield_flat_paths
 
 __getattr__ = missing_from("tf.contrib.framework.nest")

@@ -16,6 +16,7 @@ from tfexp.contributed.learn.constants import PredictionKey as PredictionKey
 from tfexp.contributed.learn.constants import ProblemType as ProblemType
 from tfexp.contributed.learn.constants import TaskType as TaskType
 from tfexp.contributed.learn.estimators import Estimator as Estimator
+from tfexp.contributed.learn.estimators import NotFittedError as NotFittedError
 from tfexp.contributed.learn.estimators import SKCompat as SKCompat
 from tfexp.contributed.learn.estimators import Trainable as Trainable
 from tfexp.contributed.learn.estimators import (
@@ -29,6 +30,9 @@ from tfexp.contributed.learn.experiment import ExportStrategy as ExportStrategy
 from tfexp.contributed.learn.exporting import InputFnOps as InputFnOps
 from tfexp.contributed.learn.exporting import build_parsing_serving_input_fn as build_parsing_serving_input_fn
 from tfexp.contributed.learn.exporting import make_export_strategy as make_export_strategy
+from tfexp.contributed.learn.graph_runs import infer as infer
+from tfexp.contributed.learn.graph_runs import run_feeds as run_feeds
+from tfexp.contributed.learn.graph_runs import run_n as run_n
 from tfexp.contributed.learn.heads.head import Head as Head
 from tfexp.contributed.learn.heads.head import no_op_train_fn as no_op_train_fn
 from tfexp.contributed.learn.heads.multi import multi_head as multi_head
@@ -38,10 +42,14 @@ from tfexp.contributed.learn.heads.single import multi_label_head as multi_label
 from tfexp.contributed.learn.heads.single import poisson_regression_head as poisson_regression_head
 from tfexp.contributed.learn.heads.single import regression_head as regression_head
 from tfexp.contributed.learn.kmeans import KMeansClustering as KMeansClustering
+from tfexp.contributed.learn.logistic import LogisticRegressor as LogisticRegressor
 from tfexp.contributed.learn.metric_spec import MetricSpec as MetricSpec
 from tfexp.contributed.learn.model_fn_ops import ModeKeys as ModeKeys
 from tfexp.contributed.learn.model_fn_ops import ModelFnOps as ModelFnOps
 from tfexp.contributed.learn.monitors import NanLossDuringTrainingError as NanLossDuringTrainingError
+from tfexp.contributed.learn.pandas_arrays import extract_pandas_data as extract_pandas_data
+from tfexp.contributed.learn.pandas_arrays import extract_pandas_labels as extract_pandas_labels
+from tfexp.contributed.learn.pandas_arrays import extract_pandas_matrix as extract_pandas_matrix
 from tfexp.contributed.learn.reading import read_batch_examples as read_batch_examples
 from tfexp.contributed.learn.reading import read_batch_features as read_batch_features
 from tfexp.contributed.learn.reading import read_batch_record_features as read_batch_record_features
