@@ -131,7 +131,7 @@ FRAMEWORK = {
     "util.all_util": "tfexp.stand_ins.exporting",
     "util.compat": "tf.compat collections:collections_abc=abc",
     "util.compat_internal": "tfexp.core.text",
-    "util.decorator_utils": "tfexp.stand_ins.decorators",
+    "util.decorator_utils": "tfexp.stand_ins.decorators tfexp.core.deprecation inspect:_normalize_docstring=cleandoc",
     "util.deprecation": "tfexp.core.deprecation",
     "util.dispatch": "tfexp.core.dispatch",
     "util.example_parser_configuration": "tfexp.stand_ins.parser_configuration",

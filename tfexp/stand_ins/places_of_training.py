@@ -36,11 +36,15 @@ TRAINING = {
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
+    "distribute.multi_worker_test_base": "tfexp.stand_ins.worker_tests",
     "distribute.multi_worker_util": "tfexp.stand_ins.worker_places",
     "distribute.one_device_strategy": "tf.distribute " + renamed("tf.distribute", OneDeviceStrategyV1="OneDeviceStrategy"),
     "distribute.parameter_server_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", ParameterServerStrategyV1="ParameterServerStrategy"),
     "distribute.reduce_util": "tf.distribute",
+    "distribute.single_loss_example": "tfexp.stand_ins.loss_examples",
+    "distribute.step_fn": "tfexp.stand_ins.loss_examples",
+    "distribute.strategy_test_lib": "tfexp.stand_ins.strategy_tests",
     "distribute.strategy_combinations": "tfexp.stand_ins.strategy_combinations",
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
