@@ -147,15 +147,19 @@ def test_several_steps_run_in_one(in_replica: bool) -> None:
 
 def test_outputs_of_steps_that_are_not_reduced_are_the_replicas() -> None:
     assert _steps(two(), 2, None, in_replica=False)[0][0] == [3, 4]
+
+
+def test_a_replica_says_how_its_output_is_reduced() -> None:
     with pytest.raises(ValueError, match="its output 'last' is reduced"):
         _steps(two(), 2, None, in_replica=True)
 
 
 def test_data_of_strategies_are_iterated_eagerly() -> None:
-    strategy, data = tf.distribute.OneDeviceStrategy("/cpu:0"), Dataset.range(3)
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     with pytest.raises(RuntimeError, match="eager execution"):
-        next(iter(strategy.experimental_distribute_dataset(data)))
+        next(iter(strategy.experimental_distribute_dataset(Dataset.range(3))))
     with eager_mode():
+        data = Dataset.range(3)
         assert [int(one) for one in strategy.experimental_distribute_dataset(data)] == [0, 1, 2]
         iterator = strategy.make_input_fn_iterator(lambda _: data)
         assert [int(iterator.get_next()) for _ in range(3)] == [0, 1, 2]

@@ -31,7 +31,8 @@ FRAMEWORK = {
     },
     "autograph.utils.tensor_list": "tfexp.stand_ins.autograph_lists",
     "client.client_lib": "tf",
-    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
+    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.gradient_slices "
+    "tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context tf.config.experimental:VirtualDeviceConfiguration=VirtualDeviceConfiguration",
@@ -70,7 +71,7 @@ FRAMEWORK = {
     "framework.convert_to_constants": "tfexp.stand_ins.frozen_functions",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
-    "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
+    "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec tf.compat.v2:DeviceSpecV2=DeviceSpec",
     "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
     "framework.error_interpolation": "tfexp.stand_ins.error_texts",
     "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",

@@ -140,6 +140,7 @@ KERAS = {
     "keras.utils.metrics_utils": (
         "tfexp.stand_ins.keras_metric_parts tfexp.keras.metrics.means:Reduction=Reduction "
         + renamed("tfexp.keras.metrics.confusion", ConfusionMatrix="ConfusionMatrix", NEG_INF="NEVER")
+        + renamed("tfexp.keras.metrics.confusion", _filter_top_k="only_the_largest")
         + renamed("tfexp.keras.metrics.confusion", update_confusion_matrix_variables="count_confusions")
         + renamed("tfexp.keras.metrics.confusion", assert_thresholds_range="check_thresholds")
         + renamed("tfexp.keras.metrics.confusion", parse_init_thresholds="listed_thresholds")

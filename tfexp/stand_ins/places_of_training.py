@@ -105,7 +105,8 @@ TRAINING = {
     "training.experimental.mixed_precision": "tf.train.experimental "
     + renamed("tf.train.experimental", enable_mixed_precision_graph_rewrite_v1="enable_mixed_precision_graph_rewrite")
     + renamed("tf.train.experimental", disable_mixed_precision_graph_rewrite_v1="disable_mixed_precision_graph_rewrite"),
-    "training.experimental.loss_scale": "tf.train.experimental",
+    "training.experimental.loss_scale": "tf.train.experimental "
+    + renamed("tfexp.train.loss_scale", get="as_loss_scale_or_none", _is_all_finite="all_finite"),
     "training.experimental.loss_scale_optimizer": "tf.train.experimental",
     "training.ftrl": "tf.train",
     "training.gen_training_ops": "ops",

@@ -12,6 +12,7 @@ from tfexp.distribute.contexts import get_replica_context
 from tfexp.distribute.input import InputContext
 from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.values import select
+from tfexp.formats.event import read_events
 from tfexp.runtime.testing import TestCase
 
 
@@ -44,7 +45,7 @@ def _events_from_logdir(test_case: TestCase, logdir: str) -> list[Any]:
     test_case.assertTrue(tf.gfile.Exists(logdir))
     files = tf.gfile.ListDirectory(logdir)
     test_case.assertLen(files, 1)
-    return list(tf.train.summary_iterator(f"{logdir}/{files[0]}"))
+    return list(read_events(f"{logdir}/{files[0]}"))
 
 
 class DistributionTestBase(TestCase):
@@ -209,7 +210,8 @@ class DistributionTestBase(TestCase):
             ({"synchronization": sync, "aggregation": off}, False),
             ({"synchronization": sync, "aggregation": off, "trainable": False}, False),
         ]
-        for make in (lambda **kwargs: tf.Variable(1.0, **kwargs), self._got):
+        makers: list[Callable[..., Any]] = [lambda **kwargs: tf.Variable(1.0, **kwargs), self._got]
+        for make in makers:
             with self.cached_session(), strategy.scope():
                 before = len(tf.trainable_variables())
                 made = [(make(**kwargs), trainable) for kwargs, trainable in cases]

@@ -111,7 +111,9 @@ class MultiWorkerTestBase(_Modes):
         return made
 
     @contextlib.contextmanager
-    def session(self, graph: Any = None, config: Any = None, target: str | None = None) -> Iterator[Any]:
+    def session(  # type: ignore[override] # TensorFlow's arguments
+        self, graph: Any = None, config: Any = None, target: str | None = None
+    ) -> Iterator[Any]:
         """A new session at `target`, the default session of the block; None where ops run at once."""
         if executing_eagerly():
             yield None
@@ -120,7 +122,9 @@ class MultiWorkerTestBase(_Modes):
             yield session
 
     @contextlib.contextmanager
-    def cached_session(self, graph: Any = None, config: Any = None, target: str | None = None) -> Iterator[Any]:
+    def cached_session(  # type: ignore[override] # TensorFlow's arguments
+        self, graph: Any = None, config: Any = None, target: str | None = None
+    ) -> Iterator[Any]:
         """The session of this test and thread, made by the first call."""
         if executing_eagerly():
             yield None
