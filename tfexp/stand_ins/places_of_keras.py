@@ -134,7 +134,7 @@ KERAS = {
         + renamed("tfexp.core.text", to_snake_case="snake_case")
         + renamed("tfexp.keras.layers.function_code", func_dump="dump")
     ),
-    "keras.utils.io_utils": "tf.keras.utils",
+    "keras.utils.io_utils": "tf.keras.utils tfexp.keras.saving.overwriting",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
     "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction",
     "keras.utils.metrics_utils": (

@@ -25,6 +25,7 @@ TRAINING = {
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
+    "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices",
     "distribute.device_util": "tfexp.stand_ins.devices",
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
@@ -33,11 +34,13 @@ TRAINING = {
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
     "distribute.distribution_strategy_context": "tf.distribute "
     + renamed("tf.distribute", get_distribution_strategy="get_strategy", has_distribution_strategy="has_strategy"),
+    "distribute.input_lib": "tfexp.distribute.steps tfexp.distribute.input",
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
     "distribute.multi_worker_test_base": "tfexp.stand_ins.worker_tests",
-    "distribute.multi_worker_util": "tfexp.stand_ins.worker_places",
+    "distribute.multi_worker_util": "tfexp.stand_ins.worker_places "
+    "tfexp.stand_ins.worker_places:_validate_cluster_spec=jobs_of",
     "distribute.one_device_strategy": "tf.distribute " + renamed("tf.distribute", OneDeviceStrategyV1="OneDeviceStrategy"),
     "distribute.parameter_server_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", ParameterServerStrategyV1="ParameterServerStrategy"),
@@ -48,7 +51,7 @@ TRAINING = {
     "distribute.strategy_combinations": "tfexp.stand_ins.strategy_combinations",
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
-    "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
+    "distribute.values": "tfexp.distribute.values tfexp.distribute.variables tfexp.distribute.values:select_replica=select",
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
