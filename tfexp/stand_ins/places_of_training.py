@@ -64,6 +64,7 @@ TRAINING = {
     "saved_model.model_utils.export_output": "tfexp.estimator.export_outputs",
     "saved_model.model_utils.export_utils": "tfexp.stand_ins.export_utilities",
     "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
+    "saved_model.revived_types": "tfexp.train.object_models.revived_types",
     "saved_model.save": "tf.saved_model",
     "saved_model.saved_model": "tf.saved_model",
     "saved_model.signature_constants": "tf.saved_model.signature_constants tfexp.train.saved_model_names",
