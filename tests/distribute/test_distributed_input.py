@@ -167,3 +167,6 @@ def test_data_of_strategies_are_iterated_eagerly() -> None:
             iterator.get_next()
         iterator.initialize()
         assert int(iterator.get_next()) == 0
+        left = iter(strategy.experimental_distribute_dataset(data))
+        function = tf.function(lambda: strategy.experimental_run_v2(lambda x: x + 1, args=(next(left),)))
+        assert [int(function()) for _ in range(3)] == [1, 2, 3] and list(left) == []

@@ -6,9 +6,8 @@ sees which example does not depend on time.
 
 from __future__ import annotations
 
-import contextlib
 import enum
-from collections.abc import Callable, Generator
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes, nest
@@ -112,6 +111,15 @@ class DistributedElements(DistributedIterator):
         self._iterator = iter(self._dataset)  # type: ignore[assignment]
         return []
 
+    def __iter__(self) -> DistributedElements:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
 
 class DistributedDataset:
     """A data set for the replicas of a strategy."""
@@ -119,14 +127,14 @@ class DistributedDataset:
     def __init__(self, strategy: Any, dataset: Dataset):
         self._strategy, self._dataset = strategy, dataset
 
-    def __iter__(self) -> Generator[Any]:
+    def __iter__(self) -> DistributedElements:
         """The replicas' elements, where ops run at once, as long as there is one for each. RuntimeError in a graph."""
         if not executing_eagerly():
-            raise RuntimeError("__iter__() is only supported inside of tf.function or when eager execution is enabled.")
-        iterator = DistributedElements(self._strategy, self._dataset)
-        with contextlib.suppress(OutOfRangeError):
-            while True:
-                yield iterator.get_next()
+            raise RuntimeError(
+                "__iter__() is only supported when eager execution is enabled, outside of functions. In a graph, use "
+                "make_initializable_iterator()."
+            )
+        return DistributedElements(self._strategy, self._dataset)
 
     def make_initializable_iterator(self) -> DistributedIterator:
         if executing_eagerly():
