@@ -93,6 +93,12 @@ class TestWorkers(worker_tests.MultiWorkerTestBase):
     def setUpClass(cls):
         super().setUpClass(num_workers=2, num_ps=0)
 
+    @classmethod
+    def tearDownClass(cls):
+        for servers in worker_tests._servers.pop().values():
+            for server in servers:
+                server.stop()
+
     def test_clients_are_of_their_workers(self):
         seen = []
 
