@@ -33,9 +33,6 @@ DIFFERENT = {
     *(f"tf.distribute.cluster_resolver.{kind}ClusterResolver" for kind in ("GCE", "Kubernetes", "TPU")),
     *(f"tf.distribute.cluster_resolver.TPUClusterResolver.get_{what}" for what in ("job_name", "master")),
     "tf.distribute.experimental.TPUStrategy",
-    # Not there.
-    *(f"tf.distribute.{kind}.batch_reduce_implementation" for kind in ("CrossDeviceOps", "ReductionToOneDevice")),
-    "tf.distribute.StrategyExtended.experimental_run_steps_on_iterator",
 }
 
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

@@ -118,3 +118,30 @@ def test_silence(said):
             pass
         partly(1, 2)
     assert said() == []
+
+
+def test_a_notice_stands_behind_the_first_line():
+    def with_notice(text):
+        return deprecation.add_notice_to_docstring(text, "Use another.", "Nothing here", "(old)", ["It goes."])
+
+    warning = "\n\nWarning: It goes.\nUse another."
+    assert with_notice(None) == with_notice("") == f"Nothing here{warning}"
+    assert with_notice("Brief") == f"Brief (old){warning}"
+    assert with_notice("Brief\nMore") == with_notice("Brief\n\nMore\n") == f"Brief (old){warning}\n\nMore"
+    with pytest.raises(ValueError, match="must not be empty"):
+        deprecation.add_notice_to_docstring("Brief", "Use another.", "", "", [])
+    renamed = deprecation.rewrite_argument_docstring("Add `a` and `b`.\n\na: one", "a", "left")
+    assert renamed == "Add `left` and `b`.\n\nleft: one"
+
+
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        deprecation.deprecated(None, "No."),
+        deprecation.deprecated_args(None, "No.", "x"),
+        deprecation.deprecated_arg_values(None, "No.", x=1),
+    ],
+)
+def test_a_property_is_not_deprecated_from_outside(decorate):
+    with pytest.raises(ValueError, match="make sure @property appears before @deprecated"):
+        decorate(property(lambda self: 1))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tfexp.core.device import DeviceName, DeviceSpec, canonical_name
+from tfexp.core.device import DeviceName, DeviceSpec, DeviceSpecV2, canonical_name
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,15 @@ def test_a_device_spec_with_other_fields_is_a_copy():
     assert spec.to_string() == "/job:ps/task:1"
     with pytest.raises(TypeError):
         spec.replace(colour="red")
+
+
+def test_device_specs_of_version_2_stay_as_they_are():
+    spec = DeviceSpecV2(job="ps", task="1", device_type="cpu")
+    assert spec.to_string() == str(spec) == "/job:ps/task:1/device:CPU:*" and spec.task == 1
+    assert spec.parse_from_string("/job:a").to_string() == "/job:a" and spec.job == "ps"
+    merged = spec.make_merged_spec(DeviceSpecV2(task=2)).replace(device_type=None)
+    assert merged == DeviceSpecV2(job="ps", task=2) and type(merged) is DeviceSpecV2
+    assert DeviceSpecV2(job="a") != DeviceSpec(job="a") and len({spec, DeviceSpecV2.from_string(str(spec))}) == 1
+    with pytest.raises(AttributeError):
+        spec.job = "worker"
+    assert not hasattr(spec, "merge_from") and isinstance(DeviceSpec(), DeviceSpecV2)

@@ -10,6 +10,7 @@ import pytest
 
 import tfexp as tf
 from tests.distribute.replicas import session, two
+from tfexp.runtime.eager import eager_mode
 
 Dataset = tf.data.Dataset
 
@@ -108,3 +109,64 @@ WRONG: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
 def test_input_that_is_refused(call: Callable[[Any], Any], error: type[Exception], message: str) -> None:
     with two().scope() as strategy, pytest.raises(error, match=message):
         call(strategy)
+
+
+def _steps(strategy: Any, iterations: int, reduce_op: Any, in_replica: bool) -> tuple[list[Any], Any]:
+    """A run of several steps: (the sum of the elements, the last step's output), the context."""
+    with strategy.scope():
+        total = tf.get_variable("total", [], tf.int64, tf.zeros_initializer(), aggregation=tf.VariableAggregation.SUM)
+        iterator = strategy.make_input_fn_iterator(lambda _: Dataset.range(1, 20))
+
+        def step(context: Any, elements: Any) -> Any:
+            def own(element: Any) -> Any:
+                if in_replica:
+                    context.set_last_step_output("last", element, reduce_op)
+                return total.assign_add(element)
+
+            if not in_replica:
+                context.set_last_step_output("last", elements, reduce_op)
+            context.set_non_tensor_output("kind", "numbers")
+            return strategy.group(strategy.extended.call_for_each_replica(own, args=(elements,)))
+
+        initial = tf.constant(0, tf.int64)
+        values = {"last": [initial] * strategy.num_replicas_in_sync if reduce_op is None else initial}
+        context = strategy.extended.experimental_run_steps_on_iterator(step, iterator, iterations, values)
+    last = list(strategy.experimental_local_results(context.last_step_outputs["last"]))
+    with session() as opened:
+        opened.run([iterator.initialize(), tf.global_variables_initializer()])
+        of_last_step, done = opened.run([last, context.run_op])
+        return (of_last_step, done, opened.run(total)), context
+
+
+@pytest.mark.parametrize("in_replica", [True, False])
+def test_several_steps_run_in_one(in_replica: bool) -> None:
+    (last, done, total), context = _steps(two(), 3, tf.distribute.ReduceOp.SUM, in_replica)
+    assert (last, done, total) == ([5 + 6], None, sum(range(1, 7)))
+    assert context.non_tensor_outputs == {"kind": "numbers"}
+
+
+def test_outputs_of_steps_that_are_not_reduced_are_the_replicas() -> None:
+    assert _steps(two(), 2, None, in_replica=False)[0][0] == [3, 4]
+
+
+def test_a_replica_says_how_its_output_is_reduced() -> None:
+    with pytest.raises(ValueError, match="its output 'last' is reduced"):
+        _steps(two(), 2, None, in_replica=True)
+
+
+def test_data_of_strategies_are_iterated_eagerly() -> None:
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    with pytest.raises(RuntimeError, match="eager execution"):
+        next(iter(strategy.experimental_distribute_dataset(Dataset.range(3))))
+    with eager_mode():
+        data = Dataset.range(3)
+        assert [int(one) for one in strategy.experimental_distribute_dataset(data)] == [0, 1, 2]
+        iterator = strategy.make_input_fn_iterator(lambda _: data)
+        assert [int(iterator.get_next()) for _ in range(3)] == [0, 1, 2]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            iterator.get_next()
+        iterator.initialize()
+        assert int(iterator.get_next()) == 0
+        left = iter(strategy.experimental_distribute_dataset(data))
+        function = tf.function(lambda: strategy.experimental_run_v2(lambda x: x + 1, args=(next(left),)))
+        assert [int(function()) for _ in range(3)] == [1, 2, 3] and list(left) == []

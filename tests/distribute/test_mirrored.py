@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.distribute.replicas import initialized, number, session, two
+from tests.distribute.replicas import DEVICES, initialized, number, session, two
 from tfexp.train.moving_averages import assign_moving_average
 
 OPTIMIZERS = {
@@ -269,3 +269,30 @@ def test_what_has_no_sum_is_refused_in_a_replica() -> None:
     with initialized() as opened:
         opened.run(changed)
         np.testing.assert_array_equal(opened.run(list(v.values)), [[0, 5]] * 2)
+
+
+class _Kept(tf.distribute.CrossDeviceOps):
+    """Says what it was asked for."""
+
+    def reduce_implementation(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any:
+        return reduce_op, len(per_replica_value.values), destinations
+
+    def batch_reduce_implementation(self, reduce_op: Any, value_destination_pairs: Any) -> Any:
+        return [self.reduce_implementation(reduce_op, *pair) for pair in value_destination_pairs]
+
+
+def test_programs_reduce_several_values_in_their_own_way() -> None:
+    mean, value = tf.distribute.ReduceOp.MEAN, tf.constant(3.0)
+    strategy = tf.distribute.MirroredStrategy(list(DEVICES), cross_device_ops=_Kept())
+    with strategy.scope():
+        values = strategy.experimental_run_v2(number)
+        assert strategy.extended.batch_reduce_to(mean, [(values, "/cpu:1")] * 2) == [(mean, 2, "/cpu:1")] * 2
+    # What is there alone already is the sum, and the mean.
+    assert _Kept().reduce(mean, value, "/cpu:0") is value and _Kept().batch_reduce(mean, [(value, "/cpu:0")]) == [value]
+    assert _Kept().reduce(mean, value, "/cpu:1") == (mean, 1, "/cpu:1")
+    with pytest.raises(ValueError, match=r"Expected a tensor or .*: 3\.0"):
+        _Kept().reduce(mean, 3.0, "/cpu:0")
+    with pytest.raises(ValueError, match="should be a tuple"):
+        _Kept().batch_reduce(mean, [value])
+    with pytest.raises(NotImplementedError, match="batch_reduce_implementation"):
+        tf.distribute.CrossDeviceOps().batch_reduce(mean, [(value, "/cpu:1")])

@@ -9,6 +9,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.ops.partitioned_variable import PartitionedVariable
+from tfexp.ops.variable_store import PartitionInfo
 
 
 @pytest.fixture(autouse=True)
@@ -243,3 +244,27 @@ def test_errors(build: Any, error: type[Exception], message: str) -> None:
     get("v", [7, 2])
     with pytest.raises(error, match=message):
         build()
+
+
+def test_what_initializers_are_told_of_a_part() -> None:
+    info = PartitionInfo([10, 7], [0, 2])
+    assert info.single_slice_dim([10, 5]) == 1 and info.single_offset([10, 3]) == 2
+    assert PartitionInfo([10, 7], [0, 0]).single_slice_dim([10, 7]) is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shape", "error", "message"),
+    [
+        ((4, [0]), [], TypeError, "`full_shape` must be a sequence"),
+        (([4], 0), [], TypeError, "`var_offset` must be a sequence"),
+        (([4, 4], [0]), [], ValueError, "`var_offset` is of length 1 while full_shape is of length 2"),
+        (([4, 4], [0, 4]), [], ValueError, "found offset=4, shape=4"),
+        (([4, 4], [-1, 0]), [], ValueError, "found offset=-1"),
+        (([4, 4], [0, 0]), [4], ValueError, r"Expected equal length, but shape=\[4\]"),
+        (([4, 4], [0, 2]), [4, 3], ValueError, "would exceed .* in dimension 1"),
+        (([4, 4], [0, 0]), [3, 3], ValueError, "either dimension 1 or 0"),
+    ],
+)
+def test_parts_that_cannot_be(arguments: Any, shape: list[int], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        PartitionInfo(*arguments).single_slice_dim(shape)

@@ -183,3 +183,12 @@ def test_static_shapes_and_types_are_known() -> None:
     assert ragged([[]]).dtype == tf.float32
     parted = tf.ragged.stack_dynamic_partitions(["a", "b"], [1, 0], 2)
     assert parted.row_splits.dtype == tf.int32
+
+
+@pytest.mark.parametrize(("axis", "slices"), [(-1, 1), (0, 2), (1, 4), (2, 16)])
+def test_slices_are_counted(axis, slices):
+    shape = Shape.from_dim_sizes([2, [3, 1], 4])
+    with tf.Session() as session:
+        assert session.run(shape.num_slices_in_dimension(axis)) == slices
+    with pytest.raises(ValueError, match="Expected axis=3 < rank=3"):
+        shape.num_slices_in_dimension(3)

@@ -66,6 +66,7 @@ def test_objects_by_identity():
     identity = module("util.object_identity")
     one, other = [1], [1]
     found = identity.ObjectIdentitySet([one, one])
+    assert list(found.intersection([one])) == [one] and not found.intersection([])
     assert one in found and other not in found and len(found) == 1 and list(found.difference([one])) == []
     by_object = identity.ObjectIdentityDictionary([(one, "one")])
     by_object[other] = "other"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 import tfexp as tf
@@ -109,3 +111,45 @@ def test_what_a_parsing_node_reads(version):
     assert tf.make_ndarray(dense.default_value).tolist() == [1.0, 2.0]
     names = [sparse.indices_output_tensor_name, sparse.values_output_tensor_name, sparse.shapes_output_tensor_name]
     assert names == [f"{op.name}:{i}" for i in range(3)] and sparse.dtype == 9
+
+
+def test_values_of_devices():
+    utils = stand_for("tensorflow.python.distribute.cross_device_utils")
+
+    def slices(values, indices):
+        return tf.IndexedSlices(tf.constant(values), tf.constant(indices), tf.constant([4]))
+
+    one, other = slices([1.0], [1]), slices([3.0], [3])
+    total = utils.aggregate_tensors_or_indexed_slices([one, other])
+    half = utils.divide_by_n_tensors_or_indexed_slices(one, 2)
+    copied = utils.copy_tensor_or_indexed_slices_to_device(one, "/cpu:1")
+    assert [part.device for part in (copied.values, copied.indices, copied.dense_shape)] == ["/device:CPU:1"] * 3
+    assert utils.copy_tensor_or_indexed_slices_to_device(tf.constant(1.0), "/cpu:1").device == "/device:CPU:1"
+    with tf.Session() as session:
+        assert session.run([total.values, total.indices])[1].tolist() == [1, 3]
+        assert session.run(half.values).tolist() == [0.5]
+        assert session.run(utils.aggregate_tensors_or_indexed_slices([tf.constant(1.0), tf.constant(2.0)])) == 3
+    assert utils.contains_indexed_slices([tf.constant(1.0), (one,)]) and not utils.contains_indexed_slices([one.values])
+
+
+def test_keys_of_collective_ops():
+    keys = stand_for("tensorflow.python.distribute.cross_device_utils").CollectiveKeys(10, 100, 1000)
+    groups = (["/cpu:0", "/gpu:0"], ["/gpu:0", "/job:worker/cpu:0"], ["/cpu:0"])
+    assert [keys.get_group_key(group) for group in groups] == [10, 10, 11]
+    assert [keys.get_op_instance_key(), keys.get_op_instance_key(), keys.get_variable_instance_key()] == [100, 101, 1000]
+    elsewhere = []
+    ask = (keys.get_op_instance_key, keys.get_variable_instance_key)
+    thread = threading.Thread(target=lambda: elsewhere.extend(key() for key in ask))
+    thread.start()
+    thread.join()
+    assert elsewhere == [100, 1001]
+
+
+def test_somebody_is_asked_until_the_answer_is_one(monkeypatch, capsys):
+    asked, answers = [], iter(["what", "Y ", "n"])
+    monkeypatch.setattr("builtins.input", lambda text: asked.append(text) or next(answers))
+    ask = stand_for("tensorflow.python.keras.utils.io_utils").ask_to_proceed_with_overwrite
+    assert ask("a.h5") and capsys.readouterr().out == "[TIP] Next time specify overwrite=True!\n"
+    assert not ask("a.h5") and capsys.readouterr().out == ""
+    again = "[WARNING] a.h5 already exists - overwrite? [y/n]"
+    assert asked == [again, 'Enter "y" (overwrite) or "n" (cancel).', again]

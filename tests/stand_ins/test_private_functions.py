@@ -303,3 +303,60 @@ def test_bijectors_of_the_distributions():
     made = transformed.TransformedDistribution(tf.distributions.Normal(0.0, 1.0), identity.Identity())
     with tf.Session() as session:
         assert session.run(made.log_prob(0.0)) == pytest.approx(-0.9189385)
+
+
+@pytest.mark.parametrize(
+    ("nested", "depths"), [(1, (0, 0)), ([], (None, 1)), ([[1], []], (2, 2)), ([[], [[]]], (None, 3)), ([[[], [3]]], (3, 3))]
+)
+def test_depths_of_nested_lists(nested, depths):
+    assert stand_for("tensorflow.python.ops.ragged.ragged_factory_ops")._find_scalar_and_max_depth(nested) == depths
+
+
+@pytest.mark.parametrize(
+    ("nested", "rank", "shape"),
+    [([], 0, ()), ([[1, 2], [3, 4]], 0, (2,)), ([[1, 2], [3, 4]], 1, ()), ([[[1, 2]], [[3, 4], [5, 6]]], 1, (2,))],
+)
+def test_shapes_of_the_values_of_nested_lists(nested, rank, shape):
+    factory = stand_for("tensorflow.python.ops.ragged.ragged_factory_ops")
+    assert factory._default_inner_shape_for_pylist(nested, rank) == shape
+    with pytest.raises(ValueError, match="inconsistent shape"):
+        factory._default_inner_shape_for_pylist([[1, 2], [3]], 0)
+    with pytest.raises(ValueError, match="depth 2, but ragged_rank=3 requires scalar value depth greater than 3"):
+        factory._default_inner_shape_for_pylist([[1]], 3)
+
+
+def test_sums_of_slices():
+    backprop = stand_for("tensorflow.python.eager.backprop")
+
+    def slices(values, indices, shape=None):
+        return tf.IndexedSlices(tf.constant(values), tf.constant(indices), shape)
+
+    one, dense = slices([[2.0, 3.0], [3.0, 4.0]], [0, 1], tf.constant([2, 2])), tf.constant([[0.0, 0.0], [1.0, 2.0]])
+    nested = tf.IndexedSlices(slices([[7.0], [9.0]], [1, 0]), tf.constant([5, 6]))
+    total, flat = (
+        backprop.aggregate_indexed_slices_gradients([one, None, one]),
+        backprop.flatten_nested_indexed_slices(nested),
+    )
+    with tf.Session() as session:
+        assert session.run(total.indices).tolist() == [0, 1, 0, 1] and session.run(total.values)[2].tolist() == [2.0, 3.0]
+        summed = session.run(backprop.aggregate_indexed_slices_gradients([dense, one]))
+        assert summed.tolist() == [[2.0, 3.0], [4.0, 6.0]]
+        assert session.run(flat.indices).tolist() == [6, 5]
+    assert backprop.aggregate_indexed_slices_gradients([None]) is None
+    assert backprop.aggregate_indexed_slices_gradients([one]) is one
+
+
+def test_what_mixed_precision_is_made_of():
+    policies = stand_for("tensorflow.python.keras.mixed_precision.experimental.policy")
+    made = policies.with_input_dtype(policies.Policy("infer_with_float32_vars"), "float16")
+    assert (made.compute_dtype, made.variable_dtype) == ("float16", "float32")
+    with pytest.raises(AssertionError, match="'float16' does not infer"):
+        policies.with_input_dtype(policies.Policy("float16"), "float32")
+    scales = stand_for("tensorflow.python.training.experimental.loss_scale")
+    assert scales.get(None) is None and type(scales.get(2)).__name__ == "FixedLossScale"
+    with pytest.raises(ValueError, match="Could not interpret loss scale identifier: x"):
+        scales.get("x")
+    filtered = stand_for("tensorflow.python.keras.utils.metrics_utils")._filter_top_k(tf.constant([[0.5, 0.1, 0.75]]), 2)
+    with tf.Session() as session:
+        assert session.run(filtered).tolist() == [[0.5, -1e10, 0.75]]
+        assert [bool(session.run(scales._is_all_finite([tf.constant(v), None]))) for v in (1.0, np.nan)] == [True, False]

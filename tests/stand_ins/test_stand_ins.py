@@ -54,6 +54,19 @@ def test_decorators_are_unwrapped():
     assert exported is target
 
 
+def test_the_innermost_wrapper_is_given_another_target():
+    def decorate(target):
+        def wrapper(x):
+            return wrapper.__wrapped__(x) + 1
+
+        return decorators.make_decorator(target, wrapper)
+
+    inner = decorate(abs)
+    outer = decorate(inner)
+    assert decorators.rewrap(outer, abs, int) is outer and outer(-3) == -1 and decorators.unwrap(inner)[1] is int
+    assert decorators.rewrap(abs, abs, int) is int
+
+
 def test_arguments_of_callables():
     class Called:
         def __call__(self, a, b, **rest):

@@ -9,7 +9,9 @@ import pytest
 import tfexp as tf
 from tests.golden import record_object_model, record_saved_model
 from tfexp.core import nest
+from tfexp.ops.trackable import Trackable
 from tfexp.runtime.eager import eager_mode
+from tfexp.train.object_models import revived_types
 from tfexp.train.object_models.assets import Asset
 
 THEIRS = str(record_object_model.FOLDER)
@@ -253,3 +255,60 @@ def test_what_a_loaded_function_returns_has_the_shapes_it_was_saved_with(tmp_pat
         loaded = tf.saved_model.load_v2(str(tmp_path))
         assert loaded.signatures["double"].output_shapes["y"].as_list() == [None, 2]
         assert loaded.signatures["double"].structured_outputs == {"y": tf.TensorSpec([None, 2], name="y")}
+
+
+class Counted(Trackable):
+    """Of a type that is registered; `version` says which of its versions made it."""
+
+    def __init__(self, version):
+        self.version = version
+
+
+@pytest.fixture
+def registered(monkeypatch):
+    monkeypatch.setattr(revived_types, "_types", {})
+    version = revived_types.VersionedTypeRegistration
+    revived_types.register_revived_type(
+        "counted",
+        lambda value: isinstance(value, Counted),
+        [
+            version(lambda _: Counted(1), version=1, min_producer_version=1, min_consumer_version=1),
+            version(lambda _: Counted(3), 3, 3, 2, bad_consumers=[4]),
+            version(lambda _: Counted(2), 2, 2, 1, setter=lambda *_: None),
+        ],
+    )
+
+
+def test_objects_of_registered_types_come_back(registered, tmp_path):
+    with eager_mode():
+        root = tf.Module()
+        root.counted = Counted(0)
+        root.counted.variable = tf.Variable(5.0)
+        tf.saved_model.save(root, str(tmp_path))
+        loaded = tf.compat.v2.saved_model.load(str(tmp_path)).counted
+        assert type(loaded) is Counted and loaded.version == 3 and loaded.variable.numpy() == 5
+
+
+@pytest.mark.parametrize(
+    ("producer", "min_consumer", "bad", "version"),
+    [(1, 1, [], 1), (2, 1, [], 2), (9, 1, [], 3), (3, 3, [3], None), (3, 2, [3], 2), (4, 4, [], None), (0, 0, [], None)],
+)
+def test_the_latest_version_that_reads_it_makes_an_object(registered, producer, min_consumer, bad, version):
+    proto = revived_types.serialize(Counted(0))
+    assert (proto.identifier, proto.version.producer, proto.version.min_consumer) == ("counted", 3, 2)
+    assert list(proto.version.bad_consumers) == [4] and revived_types.serialize(1) is None
+    proto.version.producer, proto.version.min_consumer, proto.version.bad_consumers[:] = producer, min_consumer, bad
+    made = revived_types.deserialize(proto)
+    assert (made and made[0].version) == version
+
+
+def test_registrations_that_cannot_be(registered):
+    one = revived_types.VersionedTypeRegistration(Counted, 1, 1, 1)
+    for name, versions, message in (
+        ("counted", [one], "Duplicate registrations for type counted"),
+        ("other", [one, one], "multiple registrations with version 1 for type other"),
+        ("none", [], "Need at least one version"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            revived_types.register_revived_type(name, lambda value: False, versions)
+    assert list(revived_types.registered_identifiers()) == ["counted"]

@@ -10,7 +10,7 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core.log import get_logger
@@ -57,12 +57,44 @@ class _Notices:
         )
 
     def documented(self, wrapper: Any, kind: str, notice: str) -> Any:
-        """The wrapper with the notice in its text, behind the first paragraph."""
-        warning = f"Warning: {notice} {self._removal}.\nInstructions for updating:\n{self._instructions}"
-        head, _, rest = inspect.cleandoc(wrapper.__doc__ or f"DEPRECATED FUNCTION{kind.upper()}").partition("\n")
-        label = f" (deprecated{kind})" if wrapper.__doc__ else ""
-        wrapper.__doc__ = "\n\n".join(part for part in (f"{head}{label}", warning, rest.strip("\n")) if part)
+        """The wrapper with the notice in its text, behind the first line."""
+        wrapper.__doc__ = add_notice_to_docstring(
+            wrapper.__doc__,
+            self._instructions,
+            f"DEPRECATED FUNCTION{kind.upper()}",
+            f"(deprecated{kind})",
+            [f"{notice} {self._removal}.", "Instructions for updating:"],
+        )
         return wrapper
+
+
+def add_notice_to_docstring(
+    doc: str | None, instructions: str, no_doc_str: str, suffix_str: str, notice: Sequence[str]
+) -> str:
+    """`doc` with a suffix to its first line, and a warning behind that: the lines of `notice`, and `instructions`.
+
+    no_doc_str: what stands there, without a suffix, where there is no text. ValueError for a notice of no lines.
+    """
+    if not notice:
+        raise ValueError("The `notice` arg must not be empty.")
+    head, *rest = inspect.cleandoc(doc).split("\n") if doc else [no_doc_str]
+    warning = ["", f"Warning: {notice[0]}", *notice[1:], *([instructions] if instructions else [])]
+    return "\n".join([f"{head} {suffix_str}" if doc else head, *warning, *([""] if rest and rest[0] else []), *rest])
+
+
+def validate_callable(func: Any, decorator_name: str) -> None:
+    """ValueError for what cannot be called, such as a property to which a decorator was applied last."""
+    if not callable(func):
+        raise ValueError(
+            f"{func} is not a function. If this is a property, make sure @property appears before @{decorator_name} in your "
+            f"source code:\n\n@property\n@{decorator_name}\ndef method(...)"
+        )
+
+
+def rewrite_argument_docstring(old_doc: str, old_argument: str, new_argument: str) -> str:
+    """`old_doc` with an argument under a new name, where it is in backquotes or before a colon."""
+    quoted = old_doc.replace(f"`{old_argument}`", f"`{new_argument}`")
+    return quoted.replace(f"{old_argument}:", f"{new_argument}:")
 
 
 def _check(date: str | None, instructions: str) -> None:
@@ -78,6 +110,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> D
     _check(date, instructions)
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        validate_callable(function, "deprecated")
         notices = _Notices(function, date, instructions, warn_once)
 
         @functools.wraps(function)
@@ -103,6 +136,7 @@ def deprecated_args(date: str | None, instructions: str, *names: Any, warn_once:
     watched = [entry if isinstance(entry, str) else entry[0] for entry in names]
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        validate_callable(function, "deprecated_args")
         signature = inspect.signature(function)
         if missing := [name for name in watched if name not in signature.parameters]:
             raise ValueError(f"The following deprecated arguments are not present in the function signature: {missing}.")
@@ -133,6 +167,7 @@ def deprecated_arg_values(date: str | None, instructions: str, warn_once: bool =
         raise ValueError("Specify which argument values are deprecated.")
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        validate_callable(function, "deprecated_arg_values")
         signature = inspect.signature(function)
         notices = _Notices(function, date, instructions, warn_once)
 
@@ -204,7 +239,10 @@ def deprecated_endpoints(*names: str) -> Callable[[Any], Any]:
 
     def decorate(symbol: Any) -> Any:
         if "_tf_deprecated_api_names" in vars(symbol):
-            raise DeprecatedNamesAlreadySet(f"Cannot set deprecated names for {symbol.__name__} to {names}: they are set")
+            raise DeprecatedNamesAlreadySet(
+                f"Cannot set deprecated names for {symbol.__name__} to {names}. Deprecated names are already set to "
+                f"{symbol._tf_deprecated_api_names}."
+            )
         symbol._tf_deprecated_api_names = names
         return symbol
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,11 @@ def _number(text: str) -> int | None:
     return None if text == "*" else int(text)
 
 
-class DeviceSpec:
-    """TF 1.15's mutable `tf.DeviceSpec`: a DeviceName whose fields may be set."""
+_FIELDS = ("job", "replica", "task", "device_type", "device_index")
+
+
+class DeviceSpecV2:
+    """`tf.DeviceSpec` of version 2: a DeviceName, whose fields stay as they are."""
 
     def __init__(
         self,
@@ -115,27 +118,20 @@ class DeviceSpec:
         )
 
     @classmethod
-    def from_string(cls, spec: str) -> DeviceSpec:
-        return cls().parse_from_string(spec)
+    def from_string(cls, spec: str) -> Self:
+        return cls()._named(DeviceName.parse(spec))
 
-    def parse_from_string(self, spec: str) -> DeviceSpec:
-        """Read `spec` into this object and return it."""
-        self._name = DeviceName.parse(spec)
-        return self
+    def parse_from_string(self, spec: str) -> Self:
+        """Another one, read from `spec`."""
+        return self.from_string(spec)
 
-    def merge_from(self, dev: DeviceSpec) -> None:
-        """Take every field that `dev` gives."""
-        self._name = dev._name.merged_over(self._name)
+    def make_merged_spec(self, dev: DeviceSpecV2) -> Self:
+        """Another one: every field that `dev` gives, the others from here."""
+        return type(self)()._named(dev._name.merged_over(self._name))
 
-    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
-        merged = DeviceSpec()
-        merged._name = dev._name.merged_over(self._name)
-        return merged
-
-    def replace(self, **kwargs: Any) -> DeviceSpec:
+    def replace(self, **kwargs: Any) -> Self:
         """A copy with other values of these fields (None: not given). TypeError for what is no field."""
-        fields = ("job", "replica", "task", "device_type", "device_index")
-        return DeviceSpec(**{**{field: getattr(self._name, field) for field in fields}, **kwargs})
+        return type(self)(**{**{field: getattr(self._name, field) for field in _FIELDS}, **kwargs})
 
     def to_string(self) -> str:
         return str(self._name)
@@ -144,26 +140,46 @@ class DeviceSpec:
         return self.to_string()
 
     def __repr__(self) -> str:
-        fields = ("job", "replica", "task", "device_type", "device_index")
-        given = [f"{f}={getattr(self._name, f)!r}" for f in fields if getattr(self._name, f) is not None]
-        return f"DeviceSpec({', '.join(given)})"
+        given = [f"{f}={getattr(self._name, f)!r}" for f in _FIELDS if getattr(self._name, f) is not None]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, DeviceSpec) and self._name == other._name
+        return type(other) is type(self) and self._name == other._name
 
     def __hash__(self) -> int:
         return hash(self._name)
+
+    def _named(self, name: DeviceName) -> Self:
+        self._name = name
+        return self
+
+
+class DeviceSpec(DeviceSpecV2):
+    """TF 1.15's mutable `tf.DeviceSpec`: one whose fields may be set."""
+
+    def parse_from_string(self, spec: str) -> Self:
+        """Read `spec` into this object and return it."""
+        return self._named(DeviceName.parse(spec))
+
+    def merge_from(self, dev: DeviceSpecV2) -> None:
+        """Take every field that `dev` gives."""
+        self._name = dev._name.merged_over(self._name)
 
     def _set(self, **fields: Any) -> None:
         self._name = replace(self._name, **fields)
 
 
 def _field(name: str) -> property:
-    return property(lambda self: getattr(self._name, name), lambda self, value: self._set(**{name: value}))
+    return property(lambda self: getattr(self._name, name))
 
 
-for _name in ("job", "replica", "task", "device_type", "device_index"):
-    setattr(DeviceSpec, _name, _field(_name))
+def _settable(name: str) -> property:
+    return _field(name).setter(lambda self, value: self._set(**{name: value}))
+
+
+for _name in _FIELDS:
+    setattr(DeviceSpecV2, _name, _field(_name))
+    setattr(DeviceSpec, _name, _settable(_name))
 
 
 def canonical_name(device: str | DeviceSpec | None) -> str:

@@ -6,7 +6,8 @@ import contextlib
 import datetime
 from collections.abc import Iterator
 
-_horizon = datetime.date(2019, 8, 27)  # 1.15's first release candidate
+HORIZON = datetime.date(2019, 8, 27)  # 1.15's first release candidate
+_horizon = HORIZON
 
 
 def forward_compatible(year: int, month: int, day: int) -> bool:

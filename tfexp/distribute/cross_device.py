@@ -23,14 +23,23 @@ class CrossDeviceOps:
     """Base class: a kind says how it reduces and broadcasts."""
 
     def reduce(self, reduce_op: Any, per_replica_value: Any, destinations: Any) -> Any:
-        """The sum or mean of the parts, on the devices of `destinations`. ValueError for what has no parts."""
-        if not isinstance(per_replica_value, DistributedValues):
-            raise ValueError(f"Expected a value with a part for each replica, given: {per_replica_value!r}")
-        return self.reduce_implementation(ReduceOp.of(reduce_op), per_replica_value, destinations)
+        """The sum or mean of the parts, on the devices of `destinations`; one part that is there already, itself.
+
+        ValueError for what is neither a tensor nor has a part for each replica.
+        """
+        value = _parts(per_replica_value)
+        if _is_there(value, destinations):
+            return value.values[0]
+        return self.reduce_implementation(ReduceOp.of(reduce_op), value, destinations)
 
     def batch_reduce(self, reduce_op: Any, value_destination_pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
-        """`reduce` of each pair (value, destinations)."""
-        return [self.reduce(reduce_op, value, where) for value, where in value_destination_pairs]
+        """`reduce` of each pair (value, destinations). ValueError for what are no pairs."""
+        if not all(isinstance(pair, tuple) for pair in value_destination_pairs):
+            raise ValueError("Each element of `value_destination_pairs` should be a tuple.")
+        pairs = [(_parts(value), where) for value, where in value_destination_pairs]
+        if all(_is_there(*pair) for pair in pairs):
+            return [value.values[0] for value, _ in pairs]
+        return self.batch_reduce_implementation(ReduceOp.of(reduce_op), pairs)
 
     def broadcast(self, tensor: Any, destinations: Any) -> Any:
         """The tensor on all the devices of `destinations`."""
@@ -38,6 +47,11 @@ class CrossDeviceOps:
 
     def reduce_implementation(self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Any) -> Any:
         raise NotImplementedError("reduce_implementation must be implemented by the kinds of CrossDeviceOps")
+
+    def batch_reduce_implementation(
+        self, reduce_op: ReduceOp, value_destination_pairs: Sequence[tuple[Any, Any]]
+    ) -> list[Any]:
+        raise NotImplementedError("batch_reduce_implementation must be implemented by the kinds of CrossDeviceOps")
 
     def broadcast_implementation(self, tensor: Any, destinations: Any) -> Any:
         """A copy on each device."""
@@ -61,13 +75,37 @@ class ReductionToOneDevice(CrossDeviceOps):
     def reduce_implementation(self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Any) -> Any:
         values = per_replica_value.values
         with device(self._reduce_to_device or devices_of(destinations)[0]):
-            reduced = _summed(values, self._accumulation_fn)
+            reduced = summed(values, self._accumulation_fn)
             if reduce_op is ReduceOp.MEAN:
                 reduced = divided(reduced, len(values))
         return self.broadcast(reduced, destinations)
 
+    def batch_reduce_implementation(
+        self, reduce_op: ReduceOp, value_destination_pairs: Sequence[tuple[Any, Any]]
+    ) -> list[Any]:
+        return [self.reduce_implementation(reduce_op, value, where) for value, where in value_destination_pairs]
 
-def _summed(values: Sequence[Any], accumulate: Any) -> Any:
+
+def _parts(value: Any) -> DistributedValues:
+    """A tensor is the value of the one replica there is. ValueError for what is none and has no parts."""
+    if isinstance(value, (Tensor, IndexedSlices)):
+        return DistributedValues([value])
+    if not isinstance(value, DistributedValues):
+        raise ValueError(f"Expected a tensor or a value with a part for each replica, given: {value!r}")
+    return value
+
+
+def _is_there(value: DistributedValues, destinations: Any) -> bool:
+    """Whether it is one tensor, on the one device where it is to be."""
+    first, *others = value.values
+    if others or not isinstance(first, Tensor):
+        return False
+    wanted = devices_of(destinations)
+    return len(wanted) == 1 and whole(first.device) == whole(wanted[0])
+
+
+def summed(values: Sequence[Any], accumulate: Any) -> Any:
+    """Tensors by `accumulate`, IndexedSlices one behind the other. ValueError for some of each."""
     if not any(isinstance(value, IndexedSlices) for value in values):
         return accumulate([convert_to_tensor(value) for value in values])
     if not all(isinstance(value, IndexedSlices) for value in values):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core.device import DeviceName, canonical_name
 from tfexp.distribute.values import copies_of
+from tfexp.graph.scopes import executing_eagerly
 
 _OPEN = DeviceName(replica=0, task=0, device_type="CPU", device_index=0)
+_OPEN_EAGERLY = dataclasses.replace(_OPEN, job="localhost")
 
 
 def whole(name: Any) -> str:
-    """A device's name with nothing left open but the job: `/replica:0/task:0/device:CPU:0` for `/cpu:0`."""
-    return str(DeviceName.parse(canonical_name(name)).merged_over(_OPEN))
+    """A device's name with nothing left open but, in graphs, the job: `/replica:0/task:0/device:CPU:0` for `/cpu:0`."""
+    return str(DeviceName.parse(canonical_name(name)).merged_over(_OPEN_EAGERLY if executing_eagerly() else _OPEN))
 
 
 def whole_and_different(names: Sequence[Any], argument: str) -> tuple[str, ...]:

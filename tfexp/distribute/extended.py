@@ -14,6 +14,7 @@ from typing import Any
 from tfexp.distribute import contexts
 from tfexp.distribute.input import InputContext
 from tfexp.distribute.reductions import ReduceOp
+from tfexp.distribute.steps import MultiStepContext, run_steps
 from tfexp.distribute.values import local_results
 from tfexp.graph.scopes import device
 from tfexp.ops.variable_base import variable_creator_scope
@@ -147,6 +148,16 @@ class StrategyExtended:
 
     def _call_for_each_replica(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError("must be implemented by the strategy")
+
+    def experimental_run_steps_on_iterator(
+        self, fn: Callable[..., Any], iterator: Any, iterations: int = 1, initial_loop_values: Any = None
+    ) -> MultiStepContext:
+        """Run `fn(context, elements)` so many times in one step of a session: the context, with a `run_op`.
+
+        `initial_loop_values`: a value like each of those that `fn` gives to `context.set_last_step_output`, by its name.
+        """
+        with contexts.across(self._container_strategy):
+            return run_steps(fn, iterator, iterations, initial_loop_values)
 
     # --- values ----------------------------------------------------------------------------------------------------
 

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes, nest
+from tfexp.core.errors import OutOfRangeError
 from tfexp.core.shape import TensorShape
 from tfexp.data.dataset import Dataset
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.distribute.values import regroup
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies
+from tfexp.graph.scopes import control_dependencies, executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
 from tfexp.ops.cast import cast
@@ -82,7 +83,7 @@ class DistributedIterator:
         elements: list[Any] = []
         for _ in self._strategy.extended.worker_devices:
             earlier = nest.flatten(elements[-1], expand_composites=True) if elements else []
-            with control_dependencies([tensor.op for tensor in earlier[:1]]):
+            with control_dependencies(earlier[:1]):
                 elements.append(self._iterator.get_next(name))
         return regroup(elements) if len(elements) > 1 else elements[0]
 
@@ -99,13 +100,45 @@ class DistributedIterator:
         return self._iterator.output_classes
 
 
+class DistributedElements(DistributedIterator):
+    """The same where ops run at once: `initialize()` begins the data set anew, and need not be called before."""
+
+    def __init__(self, strategy: Any, dataset: Dataset):
+        super().__init__(strategy, iter(dataset))  # type: ignore[arg-type]
+        self._dataset = dataset
+
+    def initialize(self) -> Any:
+        self._iterator = iter(self._dataset)  # type: ignore[assignment]
+        return []
+
+    def __iter__(self) -> DistributedElements:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
+
 class DistributedDataset:
     """A data set for the replicas of a strategy."""
 
     def __init__(self, strategy: Any, dataset: Dataset):
         self._strategy, self._dataset = strategy, dataset
 
+    def __iter__(self) -> DistributedElements:
+        """The replicas' elements, where ops run at once, as long as there is one for each. RuntimeError in a graph."""
+        if not executing_eagerly():
+            raise RuntimeError(
+                "__iter__() is only supported when eager execution is enabled, outside of functions. In a graph, use "
+                "make_initializable_iterator()."
+            )
+        return DistributedElements(self._strategy, self._dataset)
+
     def make_initializable_iterator(self) -> DistributedIterator:
+        if executing_eagerly():
+            return DistributedElements(self._strategy, self._dataset)
         return DistributedIterator(self._strategy, make_initializable_iterator(self._dataset))
 
     def make_one_shot_iterator(self) -> DistributedIterator:

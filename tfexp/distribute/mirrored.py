@@ -76,10 +76,21 @@ class InGraphExtended(StrategyExtended):
     # --- values ----------------------------------------------------------------------------------------------------
 
     def _reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
-        parts = copies_of(value)
-        if parts is None or len(parts) != len(self._devices):
+        parts = self._of_replicas(value)
+        if parts is None:
             return reduce_undistributed(reduce_op, value, destinations, len(self._devices), self._cross_device_ops)
-        return self._cross_device_ops.reduce(reduce_op, DistributedValues(parts), destinations)
+        return self._cross_device_ops.reduce(reduce_op, parts, destinations)
+
+    def _batch_reduce_to(self, reduce_op: ReduceOp, pairs: Sequence[tuple[Any, Any]]) -> list[Any]:
+        given = [(parts, where) for value, where in pairs if (parts := self._of_replicas(value)) is not None]
+        if len(given) < len(pairs):
+            return super()._batch_reduce_to(reduce_op, pairs)
+        return self._cross_device_ops.batch_reduce(reduce_op, given)
+
+    def _of_replicas(self, value: Any) -> DistributedValues | None:
+        """The replicas' parts of a value; None for one that has not as many."""
+        parts = copies_of(value)
+        return None if parts is None or len(parts) != len(self._devices) else DistributedValues(parts)
 
     def _broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         return self._cross_device_ops.broadcast(tensor, self._devices if destinations is None else destinations)

@@ -33,10 +33,29 @@ Reuse = Any
 
 @dataclass(frozen=True)
 class PartitionInfo:
-    """What an initializer may ask about the part that it is to fill: the whole's shape and where in it the part begins."""
+    """What an initializer may ask about the part that it is to fill: the whole's shape and where in it the part begins.
+
+    TypeError for what are no sequences; ValueError for sequences of different lengths, and a part that begins outside.
+    """
 
     full_shape: Any
     var_offset: Any
+
+    def __post_init__(self) -> None:
+        for name, given in (("full_shape", self.full_shape), ("var_offset", self.var_offset)):
+            if not isinstance(given, Sequence) or isinstance(given, str):
+                raise TypeError(f"`{name}` must be a sequence (like tuple or list) instead of {type(given).__name__}")
+        if len(self.var_offset) != len(self.full_shape):
+            raise ValueError(
+                f"Expected equal length, but `var_offset` is of length {len(self.var_offset)} while full_shape is of length "
+                f"{len(self.full_shape)}."
+            )
+        for offset, size in zip(self.var_offset, self.full_shape, strict=True):
+            if not 0 <= offset < size:
+                raise ValueError(
+                    f"Expected 0 <= offset < shape but found offset={offset}, shape={size} for var_offset="
+                    f"{self.var_offset}, full_shape={self.full_shape}"
+                )
 
     def single_offset(self, shape: Sequence[int]) -> int:
         """The offset along the partitioned dimension."""
@@ -44,9 +63,20 @@ class PartitionInfo:
 
     def single_slice_dim(self, shape: Sequence[int]) -> int | None:
         """The dimension along which a part of `shape` is cut, None if it is the whole; ValueError if there are several."""
+        if len(shape) != len(self.full_shape):
+            raise ValueError(f"Expected equal length, but shape={shape} and self.full_shape={self.full_shape}")
+        for i, (begin, part, whole) in enumerate(zip(self.var_offset, shape, self.full_shape, strict=True)):
+            if begin + part > whole:
+                raise ValueError(
+                    f"With self.var_offset={self.var_offset}, a partition of shape={shape} would exceed self.full_shape="
+                    f"{self.full_shape} in dimension {i}."
+                )
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
         if len(cut) > 1:
-            raise ValueError(f"Cannot use single_slice_dim() with shape {shape} and multiple cut dimensions {cut}")
+            raise ValueError(
+                f"Cannot use single_slice_dim() with shape={shape} and self.full_shape={self.full_shape} since slice dim "
+                f"could be either dimension {cut[1]} or {cut[0]}."
+            )
         return cut[0] if cut else None
 
 

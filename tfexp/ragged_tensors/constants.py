@@ -70,9 +70,9 @@ def _taken_apart(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tupl
         return nested, [], None
     if ragged_rank is not None and ragged_rank < 0:
         raise ValueError(f"Invalid ragged_rank={ragged_rank}: must be nonnegative")
-    depth, deepest = _scalar_depth(nested), _deepest(nested)
+    depth, lists = scalar_depth(nested), deepest(nested)
     if depth is not None:
-        if deepest > depth:
+        if lists > depth:
             raise ValueError(f"Invalid pylist={pylist!r}: empty list nesting is greater than scalar value nesting")
         if own is not None and ragged_rank is not None and depth != ragged_rank + 1 + len(own):
             raise ValueError(
@@ -83,7 +83,7 @@ def _taken_apart(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tupl
                 f"pylist has scalar values depth {depth}, but ragged_rank={ragged_rank} requires scalar value depth "
                 f"greater than {ragged_rank}"
             )
-    rank = max(deepest - 1 - len(own or ()), 0) if ragged_rank is None else ragged_rank
+    rank = max(lists - 1 - len(own or ()), 0) if ragged_rank is None else ragged_rank
     if not rank:
         return nested, [], own
     splits: list[list[int]] = []
@@ -91,33 +91,34 @@ def _taken_apart(pylist: Any, ragged_rank: int | None, inner_shape: Any) -> tupl
     for _ in range(rank):
         splits.append([0, *np.cumsum([len(row) for row in values]).tolist()])
         values = [element for row in values for element in row]
-    return values, splits, [len(values), *(_shape_of(values)[1:] if own is None else own)]
+    return values, splits, [len(values), *(shape_of_values(values)[1:] if own is None else own)]
 
 
-def _shape_of(values: Any) -> list[int]:
+def shape_of_values(values: Any) -> list[int]:
     """The shape of nested lists. ValueError where their lengths differ."""
     if not isinstance(values, (list, tuple, np.ndarray)):
         return []
-    shapes = [_shape_of(value) for value in values]
+    shapes = [shape_of_values(value) for value in values]
     if any(shape != shapes[0] for shape in shapes):
         raise ValueError("inner values have inconsistent shape")
     return [len(shapes), *(shapes[0] if shapes else [])]
 
 
-def _scalar_depth(nested: Any) -> int | None:
+def scalar_depth(nested: Any) -> int | None:
     """How many lists are around a scalar; None without any. ValueError where that differs."""
     if not isinstance(nested, (list, tuple, np.ndarray)):
         return 0
-    depths = {depth for element in nested if (depth := _scalar_depth(element)) is not None}
+    depths = {depth for element in nested if (depth := scalar_depth(element)) is not None}
     if len(depths) > 1:
         raise ValueError("all scalar values must have the same nesting depth")
     return depths.pop() + 1 if depths else None
 
 
-def _deepest(nested: Any) -> int:
+def deepest(nested: Any) -> int:
+    """How many lists are within each other."""
     if not isinstance(nested, (list, tuple, np.ndarray)):
         return 0
-    return 1 + max(map(_deepest, nested), default=0)
+    return 1 + max(map(deepest, nested), default=0)
 
 
 def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str | None = None) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
@@ -29,6 +29,7 @@ from tfexp.ops import (
 )
 from tfexp.ops.array_repeat import repeat
 from tfexp.ops.cast import cast
+from tfexp.ops.reduce import reduce_sum
 from tfexp.ragged_tensors.tensor import RaggedTensor, converted
 
 _MISMATCH = "Unable to broadcast: dimension size mismatch in dimension"
@@ -122,6 +123,19 @@ class RaggedTensorDynamicShape:
         if axis < self.num_partitioned_dimensions:
             return self._partitioned[axis]
         return self._inner[axis - self.num_partitioned_dimensions]  # type: ignore[index,no-any-return]
+
+    def num_slices_in_dimension(self, axis: int) -> Tensor:
+        """How many slices there are along the dimensions up to `axis` together: 1 before the first.
+
+        TypeError for no integer, ValueError behind the last dimension.
+        """
+        total: Any = constant(1, self.dim_size_dtype)
+        if isinstance(axis, int) and axis < 0:
+            return total
+        self._check_axis(axis)
+        for size in map(self.dimension_size, range(axis + 1)):
+            total = total * size if size.shape.rank == 0 else reduce_sum(size)
+        return total
 
     def is_ragged(self, axis: int) -> bool:
         """Whether the rows of that dimension may have different lengths."""

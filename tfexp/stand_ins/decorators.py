@@ -89,6 +89,18 @@ def unwrap(maybe_tf_decorator: Any) -> tuple[list[Any], Any]:
     return decorators, target
 
 
+def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
+    """`decorator_func`, whose wrapper around `previous_target` now wraps `new_target`; `new_target` where there is none."""
+    if decorator_func is previous_target:
+        return new_target
+    wrapper = decorator_func
+    while (inside := _inside(wrapper)) is not previous_target and _inside(inside) is not None:
+        wrapper = inside
+    wrapper.__wrapped__ = new_target
+    getattr(wrapper, "_tf_decorator", wrapper)._decorated_target = new_target
+    return decorator_func
+
+
 def should_use_result(fn: Any) -> Any:
     """`tf_should_use`: nobody is told here that a result was never used."""
     return fn
@@ -115,15 +127,6 @@ def keyword_args_only(func: Callable[..., Any]) -> Callable[..., Any]:
 def get_qualified_name(function: Any) -> str:
     """`Class.method`, where a callable knows it; its name, else the callable as text."""
     return str(getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or function)
-
-
-def validate_callable(func: Any, decorator_name: str) -> None:
-    """ValueError for what cannot be called, such as a property to which a decorator was applied last."""
-    if not callable(func):
-        raise ValueError(
-            f"{func} is not a function. If this is a property, make sure @property appears before @{decorator_name} in your "
-            "source code"
-        )
 
 
 class classproperty:  # noqa: N801 (TensorFlow's name)

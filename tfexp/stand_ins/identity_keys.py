@@ -96,6 +96,11 @@ class ObjectIdentitySet(MutableSet[Any]):
         for value in values:
             self.add(value)
 
+    def intersection(self, items: Iterable[Any]) -> ObjectIdentitySet:
+        """The elements that `items` has, too."""
+        others = type(self)(items)
+        return type(self)(one for one in self if one in others)
+
     def difference(self, items: Iterable[Any]) -> ObjectIdentitySet:
         """The elements that `items` does not have."""
         others = type(self)(items)

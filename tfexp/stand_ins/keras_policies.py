@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from tfexp.keras.mixed_precision.policy import global_policy, set_policy
+from tfexp.keras.mixed_precision.policy import Policy, global_policy, set_policy
 
 
 @contextlib.contextmanager
@@ -18,3 +18,9 @@ def policy_scope(policy: Any) -> Iterator[None]:
         yield
     finally:
         set_policy(before)
+
+
+def with_input_dtype(policy: Policy, dtype: Any) -> Policy:
+    """What a policy that infers becomes by a first input of this type. AssertionError for one that does not."""
+    assert policy.compute_dtype is None, f"{policy.name!r} does not infer its type"
+    return policy.with_input_dtype(dtype)

@@ -106,9 +106,9 @@ PYTHON = {
     # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
     **{f"autograph.{name}": "" for name in _TRANSLATOR.split()},
     "autograph.pyct.transformer": "ast:Base=NodeTransformer",
-    "compat.compat": "tf.compat",
+    "compat.compat": "tf.compat tfexp.core.forward_compatibility:_FORWARD_COMPATIBILITY_HORIZON=HORIZON",
     "compat.v2_compat": "tf",
-    "compiler.xla.jit": "tf.xla.experimental",
+    "compiler.xla.jit": "tf.xla.experimental tf.xla.experimental:experimental_jit_scope=jit_scope",
     "compiler.xla.xla": "tf.xla.experimental",
     "feature_column.feature_column": "tf.feature_column tfexp.stand_ins.feature_columns " + _older_columns(),
     "feature_column.feature_column_lib": _LATER_COLUMNS,
@@ -331,6 +331,7 @@ PYTHON = {
     "ops.unconnected_gradients": "tf",
     "ops.user_ops": "ops",
     "ops.variable_scope": "tf tfexp.ops.variable_scope tfexp.ops.variable_store tf:variable=Variable "
+    "tfexp.ops.variable_store:_PartitionInfo=PartitionInfo "
     "tfexp.stand_ins.variable_nodes",
     "ops.variables": "tf.compat.v2:Variable=Variable tf tfexp.ops.variables tfexp.ops.partitioned_variable "
     "tfexp.ops.uninitialized tfexp.stand_ins.variable_nodes "

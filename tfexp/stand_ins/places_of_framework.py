@@ -33,7 +33,8 @@ FRAMEWORK = {
     },
     "autograph.utils.tensor_list": "tfexp.stand_ins.autograph_lists",
     "client.client_lib": "tf",
-    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
+    "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.gradient_slices "
+    "tfexp.stand_ins.eager_functions:make_vjp=make_vjp "
     + renamed("tf.contrib.eager", implicit_grad="implicit_gradients", implicit_val_and_grad="implicit_value_and_gradients")
     + renamed("tf.contrib.eager", val_and_grad_function="value_and_gradients_function"),
     "eager.context": "tfexp.stand_ins.context tf.config.experimental:VirtualDeviceConfiguration=VirtualDeviceConfiguration",
@@ -72,7 +73,7 @@ FRAMEWORK = {
     "framework.convert_to_constants": "tfexp.stand_ins.frozen_functions",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",
     "framework.device": "tf tfexp.core.device tfexp.stand_ins.devices",
-    "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec",
+    "framework.device_spec": "tf tf:DeviceSpecV1=DeviceSpec tf.compat.v2:DeviceSpecV2=DeviceSpec",
     "framework.dtypes": "tfexp.core.dtypes tfexp.core.ref_dtypes tf tfexp.stand_ins.framework_dtypes",
     "framework.error_interpolation": "tfexp.stand_ins.error_texts",
     "framework.errors": "tf.errors tfexp.core.errors tfexp.stand_ins.error_classes",
@@ -133,7 +134,7 @@ FRAMEWORK = {
     "util.all_util": "tfexp.stand_ins.exporting",
     "util.compat": "tf.compat collections:collections_abc=abc",
     "util.compat_internal": "tfexp.core.text",
-    "util.decorator_utils": "tfexp.stand_ins.decorators",
+    "util.decorator_utils": "tfexp.stand_ins.decorators tfexp.core.deprecation inspect:_normalize_docstring=cleandoc",
     "util.deprecation": "tfexp.core.deprecation",
     "util.dispatch": "tfexp.core.dispatch",
     "util.example_parser_configuration": "tfexp.stand_ins.parser_configuration",

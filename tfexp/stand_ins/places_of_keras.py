@@ -134,12 +134,13 @@ KERAS = {
         + renamed("tfexp.core.text", to_snake_case="snake_case")
         + renamed("tfexp.keras.layers.function_code", func_dump="dump")
     ),
-    "keras.utils.io_utils": "tf.keras.utils",
+    "keras.utils.io_utils": "tf.keras.utils tfexp.keras.saving.overwriting",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
     "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction",
     "keras.utils.metrics_utils": (
         "tfexp.stand_ins.keras_metric_parts tfexp.keras.metrics.means:Reduction=Reduction "
         + renamed("tfexp.keras.metrics.confusion", ConfusionMatrix="ConfusionMatrix", NEG_INF="NEVER")
+        + renamed("tfexp.keras.metrics.confusion", _filter_top_k="only_the_largest")
         + renamed("tfexp.keras.metrics.confusion", update_confusion_matrix_variables="count_confusions")
         + renamed("tfexp.keras.metrics.confusion", assert_thresholds_range="check_thresholds")
         + renamed("tfexp.keras.metrics.confusion", parse_init_thresholds="listed_thresholds")

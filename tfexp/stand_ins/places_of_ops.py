@@ -60,7 +60,9 @@ OPS = {
     "ops.ragged.ragged_config": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_conversion_ops": "tfexp.stand_ins.ragged_conversions",
     "ops.ragged.ragged_dispatch": "tfexp.stand_ins.ragged_dispatch",
-    "ops.ragged.ragged_factory_ops": "tf.ragged",
+    "ops.ragged.ragged_factory_ops": "tf.ragged tfexp.stand_ins.ragged_conversions:"
+    "_find_scalar_and_max_depth=scalar_and_max_depth tfexp.stand_ins.ragged_conversions:"
+    "_default_inner_shape_for_pylist=default_inner_shape",
     "ops.ragged.ragged_functional_ops": "tf.ragged",
     "ops.ragged.ragged_gather_ops": "tfexp.ragged_tensors.arrays tf:gather_nd=gather_nd",
     "ops.ragged.ragged_getitem": "tfexp.ragged_tensors.indexing:ragged_tensor_getitem=item",

@@ -25,6 +25,7 @@ TRAINING = {
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
+    "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices",
     "distribute.device_util": "tfexp.stand_ins.devices",
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
@@ -33,18 +34,24 @@ TRAINING = {
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
     "distribute.distribution_strategy_context": "tf.distribute "
     + renamed("tf.distribute", get_distribution_strategy="get_strategy", has_distribution_strategy="has_strategy"),
+    "distribute.input_lib": "tfexp.distribute.steps tfexp.distribute.input",
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
-    "distribute.multi_worker_util": "tfexp.stand_ins.worker_places",
+    "distribute.multi_worker_test_base": "tfexp.stand_ins.worker_tests",
+    "distribute.multi_worker_util": "tfexp.stand_ins.worker_places "
+    "tfexp.stand_ins.worker_places:_validate_cluster_spec=jobs_of",
     "distribute.one_device_strategy": "tf.distribute " + renamed("tf.distribute", OneDeviceStrategyV1="OneDeviceStrategy"),
     "distribute.parameter_server_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", ParameterServerStrategyV1="ParameterServerStrategy"),
     "distribute.reduce_util": "tf.distribute",
+    "distribute.single_loss_example": "tfexp.stand_ins.loss_examples",
+    "distribute.step_fn": "tfexp.stand_ins.loss_examples",
+    "distribute.strategy_test_lib": "tfexp.stand_ins.strategy_tests",
     "distribute.strategy_combinations": "tfexp.stand_ins.strategy_combinations",
     "distribute.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
-    "distribute.values": "tfexp.distribute.values tfexp.distribute.variables",
+    "distribute.values": "tfexp.distribute.values tfexp.distribute.variables tfexp.distribute.values:select_replica=select",
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
@@ -57,6 +64,7 @@ TRAINING = {
     "saved_model.model_utils.export_output": "tfexp.estimator.export_outputs",
     "saved_model.model_utils.export_utils": "tfexp.stand_ins.export_utilities",
     "saved_model.nested_structure_coder": "tfexp.stand_ins.structure_coder",
+    "saved_model.revived_types": "tfexp.train.object_models.revived_types",
     "saved_model.save": "tf.saved_model",
     "saved_model.saved_model": "tf.saved_model",
     "saved_model.signature_constants": "tf.saved_model.signature_constants tfexp.train.saved_model_names",
@@ -106,7 +114,8 @@ TRAINING = {
     "training.experimental.mixed_precision": "tf.train.experimental "
     + renamed("tf.train.experimental", enable_mixed_precision_graph_rewrite_v1="enable_mixed_precision_graph_rewrite")
     + renamed("tf.train.experimental", disable_mixed_precision_graph_rewrite_v1="disable_mixed_precision_graph_rewrite"),
-    "training.experimental.loss_scale": "tf.train.experimental",
+    "training.experimental.loss_scale": "tf.train.experimental "
+    + renamed("tfexp.train.loss_scale", get="as_loss_scale_or_none", _is_all_finite="all_finite"),
     "training.experimental.loss_scale_optimizer": "tf.train.experimental",
     "training.ftrl": "tf.train",
     "training.gen_training_ops": "ops",

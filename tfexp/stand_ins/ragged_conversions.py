@@ -9,6 +9,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.ops.array_repeat import repeat as repeated
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import arrays, rows
+from tfexp.ragged_tensors.constants import deepest, scalar_depth, shape_of_values
 from tfexp.ragged_tensors.elementwise import rows_of_one_type
 from tfexp.ragged_tensors.strings import split
 from tfexp.ragged_tensors.tensor import RaggedTensor
@@ -104,3 +105,25 @@ def repeat(data: Any, repeats: Any, axis: int, name: str | None = None) -> Any:
     """Each part of `data` along the axis so many times. `ragged_util.repeat`."""
     data = convert_to_tensor(data, name="data")
     return repeated(data, cast(convert_to_tensor(repeats, name="repeats"), dtypes.int32), axis, name)
+
+
+# --- `ragged_factory_ops` ---------------------------------------------------------------------------------------------
+
+
+def scalar_and_max_depth(pylist: Any) -> tuple[int | None, int]:
+    """(how many lists are around a scalar, None without any; how many are within each other)"""
+    return scalar_depth(pylist), deepest(pylist)
+
+
+def default_inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
+    """The shape of the values below `ragged_rank` ragged dimensions. ValueError where it differs."""
+    depth = scalar_depth(pylist)
+    if depth is not None and depth <= ragged_rank:
+        raise ValueError(
+            f"pylist has scalar values depth {depth}, but ragged_rank={ragged_rank} requires scalar value depth greater "
+            f"than {ragged_rank}"
+        )
+    values = pylist
+    for _ in range(ragged_rank):
+        values = [element for row in values for element in row]
+    return tuple(shape_of_values(values)[1:])

@@ -25,6 +25,7 @@ __all__ = [
     "assert_like_rnncell",
 ]
 
+ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
 _BIAS_VARIABLE_NAME, _WEIGHTS_VARIABLE_NAME = "bias", "kernel"
 
 

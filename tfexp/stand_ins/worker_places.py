@@ -21,7 +21,7 @@ def normalize_cluster_spec(cluster_spec: Any) -> Any:
     return cluster_spec
 
 
-def _jobs(cluster_spec: Any, task_type: str | None, task_id: int | None) -> dict[str, Any]:
+def jobs_of(cluster_spec: Any, task_type: str | None, task_id: int | None) -> dict[str, Any]:
     """The cluster's jobs; ValueError where it has no such task, or several chiefs or evaluators."""
     if cluster_spec is None or task_type is None or task_id is None:
         raise ValueError("None of `cluster_spec`, `task_type`, and `task_id` should be `None`.")
@@ -44,7 +44,7 @@ def is_chief(cluster_spec: Any = None, task_type: str | None = None, task_id: in
     """Whether the task is the chief, the one called so or else the first worker. Within a worker's own code, of that one."""
     if has_worker_context():
         return bool(get_current_worker_context().is_chief)
-    jobs = _jobs(cluster_spec, task_type, task_id)
+    jobs = jobs_of(cluster_spec, task_type, task_id)
     return task_type == "chief" or ("chief" not in jobs and task_type == "worker" and task_id == 0)
 
 
@@ -52,7 +52,7 @@ def collective_leader(cluster_spec: Any, task_type: str | None, task_id: int | N
     """The device name of the task that leads collective ops; "" for one task alone, and for an evaluator."""
     if not normalize_cluster_spec(cluster_spec).as_dict():
         return ""
-    jobs = _jobs(cluster_spec, task_type, task_id)
+    jobs = jobs_of(cluster_spec, task_type, task_id)
     if task_type == "evaluator":
         return ""
     return f"/job:{'chief' if 'chief' in jobs else 'worker'}/replica:0/task:0"
@@ -60,7 +60,7 @@ def collective_leader(cluster_spec: Any, task_type: str | None, task_id: int | N
 
 def worker_count(cluster_spec: Any, task_type: str) -> int:
     """How many tasks train, or evaluate. ValueError for a parameter server."""
-    jobs = _jobs(cluster_spec, task_type, 0)
+    jobs = jobs_of(cluster_spec, task_type, 0)
     if task_type not in ("chief", "worker", "evaluator"):
         raise ValueError(f"Unexpected `task_type` {task_type!r}")
     return 1 if task_type == "evaluator" else len(jobs.get("chief", [])) + len(jobs.get("worker", []))
@@ -68,7 +68,7 @@ def worker_count(cluster_spec: Any, task_type: str) -> int:
 
 def id_in_cluster(cluster_spec: Any, task_type: str, task_id: int) -> int:
     """The task's number among those that train, the chief first. ValueError for a parameter server."""
-    jobs = _jobs(cluster_spec, task_type, task_id)
+    jobs = jobs_of(cluster_spec, task_type, task_id)
     if task_type == "ps":
         raise ValueError("There is no id for task_type 'ps'")
     return task_id + (len(jobs.get("chief", [])) if task_type == "worker" else 0)

@@ -152,7 +152,12 @@ def as_loss_scale(value: Any) -> LossScale:
         return DynamicLossScale()
     if isinstance(value, (int, float)):
         return FixedLossScale(value)
-    raise ValueError(f"loss_scale must be a LossScale, a number or 'dynamic', got {value!r}")
+    raise ValueError(f"Could not interpret loss scale identifier: {value} (it is a LossScale, a number or 'dynamic')")
+
+
+def as_loss_scale_or_none(value: Any) -> LossScale | None:
+    """The same; None, for no scaling, stays None."""
+    return None if value is None else as_loss_scale(value)
 
 
 def loss_scale_of_config(config: dict[str, Any]) -> LossScale:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import tfexp as tf
+from tfexp.core.device import DeviceSpecV2 as DeviceSpec
 from tfexp.graph import scopes
 from tfexp.graph.gradients import UnconnectedGradients
 from tfexp.ops.array_mask import where_v2 as where

@@ -256,7 +256,10 @@ def test_optimizers_of_train_are_wrapped() -> None:
     ready().run(train)
     np.testing.assert_allclose(K.get_value(v), [0.5, 1.0])
     assert K.get_value(wrapped.iterations) == 1
-    for ask in (wrapped.get_config, lambda: wrapped.weights, lambda: TFOptimizer.from_config({})):
+    for ask in (
+        *(wrapped.get_config, wrapped.get_weights, lambda: wrapped.set_weights([]), lambda: wrapped.weights),
+        lambda: TFOptimizer.from_config({}),
+    ):
         with pytest.raises(NotImplementedError):
             ask()
 

@@ -88,7 +88,7 @@ def count_confusions(
     with control_dependencies([one for one in in_range if one is not None]):
         y_pred = identity(y_pred)
     if top_k is not None:
-        y_pred = _only_the_largest(y_pred, top_k)
+        y_pred = only_the_largest(y_pred, top_k)
     if class_id is not None:
         y_true, y_pred = y_true[..., class_id], y_pred[..., class_id]
     above: Any = greater(reshape(y_pred, [1, -1]), constant(list(thresholds), dtype, [len(thresholds), 1]))
@@ -110,7 +110,8 @@ def count_confusions(
     return group(*updates)
 
 
-def _only_the_largest(y_pred: Any, k: int) -> Any:
+def only_the_largest(y_pred: Any, k: int) -> Any:
+    """The k largest along the last dimension; `NEVER` in the place of the others."""
     chosen: Any = reduce_sum(one_hot(largest(y_pred, k, sorted=False)[1], shape(y_pred)[-1], axis=-1), axis=-2)  # type: ignore[index]
     return y_pred * chosen + NEVER * (1 - chosen)
 

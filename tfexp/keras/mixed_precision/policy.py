@@ -54,12 +54,12 @@ class Policy:
     def loss_scale(self) -> Any:
         """A `tf.train.experimental.LossScale`, or None. It is made when it is first asked for."""
         if not self._loss_scale_made:
-            from tfexp.train.loss_scale import as_loss_scale
+            from tfexp.train.loss_scale import as_loss_scale_or_none
 
             given = self._given_loss_scale
             if given == "by name":
                 given = "dynamic" if self._name == "mixed_float16" else None
-            self._loss_scale, self._loss_scale_made = None if given is None else as_loss_scale(given), True
+            self._loss_scale, self._loss_scale_made = as_loss_scale_or_none(given), True
         return self._loss_scale
 
     def with_input_dtype(self, dtype: Any) -> Policy:

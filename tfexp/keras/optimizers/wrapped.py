@@ -53,6 +53,12 @@ class TFOptimizer(Trackable):
     def weights(self) -> list[Any]:
         raise NotImplementedError("A `tf.train` optimizer does not hand out its variables as Keras's do")
 
+    def get_weights(self) -> list[Any]:
+        return self.weights
+
+    def set_weights(self, weights: Any) -> None:
+        raise NotImplementedError("A `tf.train` optimizer does not take its variables' values as Keras's do")
+
     def get_config(self) -> dict[str, Any]:
         raise NotImplementedError("A `tf.train` optimizer has no configuration")
 

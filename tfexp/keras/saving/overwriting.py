@@ -12,7 +12,14 @@ def may_write(filepath: str, overwrite: bool, shown_by: str | None = None) -> bo
     """
     if overwrite or not os.path.isfile(shown_by or filepath):
         return True
-    answer = ""
+    return ask_to_proceed_with_overwrite(filepath)
+
+
+def ask_to_proceed_with_overwrite(filepath: str) -> bool:
+    """Whether whoever is asked says `y`; asked again until it is `y` or `n`."""
+    answer = input(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip().lower()
     while answer not in {"y", "n"}:
-        answer = input(f"[WARNING] {filepath} already exists - overwrite? [y/n]").strip().lower()
+        answer = input('Enter "y" (overwrite) or "n" (cancel).').strip().lower()
+    if answer == "y":
+        print("[TIP] Next time specify overwrite=True!")
     return answer == "y"

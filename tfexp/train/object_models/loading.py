@@ -30,6 +30,7 @@ from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 from tfexp.train import saved_model_names as names
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY
+from tfexp.train.object_models import revived_types
 from tfexp.train.object_models.assets import Asset
 from tfexp.train.object_models.structures import decode, decode_parameters
 from tfexp.train.saved_model_loader import parse_saved_model
@@ -130,6 +131,7 @@ class _Loading:
         self._library = ImportedLibrary(self._graph, graph_def.library, self._signatures)
         self._concrete: dict[str, ConcreteFunction] = {}
         self._objects: dict[int, Any] = {}
+        self._setters: dict[int, Callable[[Any, str, Any], None]] = {}  # of types that are registered
         for number, node in enumerate(self._nodes):
             maker = self._makers.get(node.WhichOneof("kind"))
             if maker is not None:
@@ -142,7 +144,11 @@ class _Loading:
         # Lists come before what has them, since an attribute may be looked into as it is set.
         for number, node in reversed(list(enumerate(self._nodes))):
             parts = {child.local_name: self._objects[child.node_id] for child in node.children}
-            _fill(self._objects[number], parts)
+            if number not in self._setters:
+                _fill(self._objects[number], parts)
+                continue
+            for name, part in parts.items():
+                self._setters[number](self._objects[number], name, part)
         for number, value in self._objects.items():
             if isinstance(value, RestoredResource):
                 self._initialize(number, value)
@@ -210,6 +216,10 @@ class _Loading:
         kind = node.user_object.identifier
         if kind in _CONTAINERS:
             return _CONTAINERS[kind]()
+        registered = revived_types.deserialize(node.user_object)
+        if registered is not None:
+            made, self._setters[number] = registered
+            return made
         revived = self._revive(number, kind)
         if revived is not None:
             return revived

@@ -38,6 +38,7 @@ from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import Variable
 from tfexp.train import saved_model_names as names
 from tfexp.train.object_graph import ObjectGraph, Reached, object_graph
+from tfexp.train.object_models import revived_types
 from tfexp.train.object_models.assets import Asset
 from tfexp.train.object_models.serving import serving_functions
 from tfexp.train.object_models.structures import encode, encode_parameters
@@ -270,6 +271,8 @@ class _Exported:
         elif isinstance(value, (PolymorphicFunction, Method, RestoredFunction)):
             node.function.concrete_functions.extend(one.name for one in self._objects.traces[number])
             node.function.function_spec.CopyFrom(encode_parameters(value.parameters.traced, value.input_signature))
+        elif (registered := revived_types.serialize(value)) is not None:
+            node.user_object.CopyFrom(registered)
         else:
             node.user_object.identifier = _kind(value)
             node.user_object.version.producer = node.user_object.version.min_consumer = 1

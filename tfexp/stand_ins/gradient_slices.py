@@ -1,0 +1,32 @@
+"""Gradients that are `IndexedSlices`, as `tensorflow.python.eager.backprop` adds them. Source: TF 1.15."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfexp.graph.convert import IndexedSlices
+from tfexp.ops.array_gather import gather
+from tfexp.ops.array_join import concat
+from tfexp.ops.elementwise_binary import add_n
+
+
+def flatten_nested_indexed_slices(grad: IndexedSlices) -> IndexedSlices:
+    """Slices whose values are slices again, as slices of the whole with dense values."""
+    values = grad.values
+    if not isinstance(values, IndexedSlices):
+        return grad
+    inner = flatten_nested_indexed_slices(values)
+    return IndexedSlices(inner.values, gather(grad.indices, inner.indices), inner.dense_shape)
+
+
+def aggregate_indexed_slices_gradients(grads: Sequence[Any]) -> Any:
+    """The sum: slices one behind the other, or dense where one of them is; None of nothing. None adds nothing."""
+    given = [grad for grad in grads if grad is not None]
+    if len(given) < 2:
+        return given[0] if given else None
+    if not all(isinstance(grad, IndexedSlices) for grad in given):
+        return add_n(given)
+    flat = [flatten_nested_indexed_slices(grad) for grad in given]
+    values, indices = concat([grad.values for grad in flat], axis=0), concat([grad.indices for grad in flat], axis=0)
+    return IndexedSlices(values, indices, flat[0].dense_shape)
