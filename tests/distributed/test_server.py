@@ -79,6 +79,21 @@ def test_variables_outlive_sessions_and_are_shared_by_name(target: str) -> None:
             sess.run(u)
 
 
+def test_what_names_no_container_is_in_that_of_the_servers_job(target: str) -> None:
+    v, r = tf.Variable(7.0, name="v"), tf.Variable(7.0, name="r", use_resource=True)
+    with tf.Session(target) as sess:
+        sess.run([v.initializer, r.initializer])
+    tf.Session.reset(target, ["localhost"])
+    with tf.Session(target) as sess:
+        assert sess.run([v, r]) == [7.0, 7.0]
+    tf.Session.reset(target, ["local"])
+    with tf.Session(target) as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
+            sess.run(v)
+        with pytest.raises(tf.errors.FailedPreconditionError, match="r from Container: local"):
+            sess.run(r)
+
+
 def test_reset_closes_sessions(target: str) -> None:
     v = tf.Variable(7.0, name="v")
     sess = tf.Session(target)

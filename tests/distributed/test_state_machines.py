@@ -113,6 +113,11 @@ def test_stages_follow_the_data_and_graphs_are_registered_once() -> None:
     driver.feed(ev.Asked(2, _step(session)))
     registered = [ask for ask in driver.asks if isinstance(ask.request, m.RegisterGraph)]
     assert [ask.task for ask in registered] == [PS, WORKER, PS]
+    borders = [node for ask in registered for node in ask.request.graph_def.node if node.op in ("_Send", "_Recv")]
+    # TensorFlow's workers name these nodes in errors.
+    assert all(node.experimental_debug_info.original_node_names for node in borders)
+    sent = [node.experimental_debug_info.original_node_names for node in borders if node.op == "_Send"]
+    assert sorted(name for names in sent for name in names) == ["b", "b", "c", "c", "d"]
     ran = []
     while driver.asks:
         ask = driver.asks.pop(0)

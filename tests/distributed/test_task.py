@@ -64,6 +64,40 @@ def test_a_call_that_is_cancelled_before_it_runs_ends(task: Task) -> None:
     assert reply.values == (3.0,)
 
 
+def test_quantized_values_leave_as_what_their_tensors_are(task: Task) -> None:
+    """An array of theirs is one of integers; a TensorFlow that takes it for these fails."""
+    kinds = (tf.qint8, tf.quint8, tf.qint16, tf.quint16, tf.qint32)
+    with tf.Graph().as_default() as graph:
+        for kind in kinds:
+            tf.identity(tf.placeholder(kind, [2], name=f"{kind.name}_fed"), name=kind.name)
+    created = task.call(m.CreateSession(graph.as_graph_def(), config_pb2.ConfigProto()))
+    assert isinstance(created, m.SessionCreated)
+    feeds = tuple((f"{kind.name}_fed:0", m.declared(np.array([3, 5], kind.as_numpy_dtype), kind)) for kind in kinds)
+    reply = task.call(m.RunStep(created.session, feeds, tuple(kind.name for kind in kinds), ()))
+    assert isinstance(reply, m.StepRun)
+    assert [m.as_proto(value).dtype for value in reply.values] == [kind.as_datatype_enum for kind in kinds]
+    assert [m.as_array(value).tolist() for value in reply.values] == [[3, 5]] * len(kinds)
+
+
+def test_a_callable_runs_with_the_options_it_was_made_with(task: Task) -> None:
+    session = _session(task)
+
+    def run(fetch: str, feed: str, **options: int) -> m.StepRun:
+        wanted = config_pb2.CallableOptions(feed=[feed], fetch=[fetch], run_options=config_pb2.RunOptions(**options))
+        made = task.call(m.MakeCallable(session, wanted))
+        assert isinstance(made, m.CallableMade)
+        reply = task.call(m.RunCallable(session, made.handle, (np.float32(3),)))
+        assert isinstance(reply, m.StepRun)
+        return reply
+
+    traced = run("y:0", "x:0", trace_level=config_pb2.RunOptions.FULL_TRACE)
+    assert traced.metadata is not None
+    assert traced.metadata.step_stats.dev_stats
+    assert run("y:0", "x:0").metadata is None
+    with pytest.raises(errors.DeadlineExceededError):
+        run("waits:0", "w:0", timeout_in_ms=20)
+
+
 def test_a_call_that_is_cancelled_while_it_begins_ends(task: Task) -> None:
     """Between the moment in which the master asks for a stage and that in which the stage begins."""
     session = _session(task)

@@ -11,7 +11,7 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2, tens
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.text import as_str_any
-from tfexp.distributed.messages import Value, as_array
+from tfexp.distributed.messages import Value, as_array, declared
 from tfexp.distributed.session_graph import WireGraph, add_nodes
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
@@ -98,7 +98,7 @@ class GraphProgram:
         finally:
             current.step = outer
         sent = {key: self.sent(key, t, v, number) for key, t, v in zip(self._computed, self._fetches, values, strict=True)}
-        sent.update({key: arrays[self.receives.index(source)] for key, source in self._through.items()})
+        sent.update({key: fed[source] for key, source in self._through.items()})
         return sent, None if metadata is None else metadata.step_stats
 
     def fed(self, tensor: Tensor, key: str, value: Value) -> Any:
@@ -154,7 +154,7 @@ class PartialProgram:
             for key in program._keys[part]:
                 source = program._through.get(key)
                 if source:
-                    sent[key] = as_array(fed[source])
+                    sent[key] = fed[source]
                 else:
                     sent[key] = program.sent(key, tensor_of[key], values[tensor_of[key]], self._number)
         if tracer is None:
@@ -205,4 +205,4 @@ def _sent_array(tensor: Tensor, value: Any) -> Any:
         array = np.empty((), object)
         array[()] = value
         return array
-    return value
+    return declared(value, tensor.dtype)

@@ -174,10 +174,10 @@ class RemoteStep:
         self._backend = backend
         self._fetches = tuple(t.name for t in fetches)
         self._targets = tuple(op.name for op in targets)
-        self._feeds = tuple(t.name for t in feeds)
+        self._feeds = tuple((t.name, t.dtype) for t in feeds)
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
-        feeds = list(zip(self._feeds, values, strict=True))
+        feeds = [(name, m.declared(value, dtype)) for (name, dtype), value in zip(self._feeds, values, strict=True)]
         return self._backend.run(feeds, self._fetches, self._targets, options, run_metadata)
 
     def explain(self, shapes: Shapes) -> Any:
@@ -201,7 +201,7 @@ class RemotePartialRun:
         """The server says what may not be fed or asked for."""
         tensors = [e for e in elements if isinstance(e, Tensor)]
         targets = tuple(e.name for e in elements if isinstance(e, Operation))
-        feeds = [(tensor.name, value) for tensor, value in fed.items()]
+        feeds = [(tensor.name, m.declared(value, tensor.dtype)) for tensor, value in fed.items()]
         values = iter(self._backend.run(feeds, tuple(t.name for t in tensors), targets, None, None, self._handle))
         with self._lock:
             self._left -= len(elements)
