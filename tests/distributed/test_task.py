@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tensorboard.compat.proto import config_pb2
+from tensorboard.compat.proto import config_pb2, graph_pb2
 
 import tfexp as tf
 from tests.distributed import waiting
@@ -96,6 +96,22 @@ def test_a_callable_runs_with_the_options_it_was_made_with(task: Task) -> None:
     assert run("y:0", "x:0").metadata is None
     with pytest.raises(errors.DeadlineExceededError):
         run("waits:0", "w:0", timeout_in_ms=20)
+
+
+def test_a_loop_that_another_master_has_cut_is_refused(task: Task) -> None:
+    """Else its rounds would be waited for, for ever."""
+    graph_def = graph_pb2.GraphDef()
+    graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = tf.float32.as_datatype_enum
+    enter = graph_def.node.add(name="enter", op="Enter", input=["x"])
+    enter.attr["T"].type, enter.attr["frame_name"].s = tf.float32.as_datatype_enum, b"rounds"
+    send = graph_def.node.add(name="send", op="_Send", input=["enter"])
+    send.attr["T"].type, send.attr["tensor_name"].s = tf.float32.as_datatype_enum, b"edge_1_enter"
+    send.attr["send_device"].s = send.attr["recv_device"].s = f"{OWN}/device:CPU:0".encode()
+    send.attr["send_device_incarnation"].i = 1
+    with pytest.raises(
+        errors.UnimplementedError, match="edge_1_enter crosses to another task in every round of the loop rounds"
+    ):
+        task.call(m.RegisterGraph("", graph_def, config_pb2.ConfigProto()))
 
 
 def test_a_call_that_is_cancelled_while_it_begins_ends(task: Task) -> None:

@@ -262,7 +262,9 @@ class Worker(Groups):
         def fetched(reply: m.TensorReceived) -> list[Command]:
             run.fetching.discard(ask)
             if reply.is_dead or reply.value is None:
-                error = InvalidArgumentError(None, None, f"{key} is dead: conditionals across tasks cannot be run")
+                error = InvalidArgumentError(
+                    None, None, f"{key} is dead: only a master of tfexp's can cut conditionals for {self._own}"
+                )
                 return self._fail_step(run.step, error, None)
             return arrived(reply.value)
 
