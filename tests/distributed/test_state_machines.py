@@ -254,6 +254,23 @@ def test_cleaning_up_aborts_who_waits() -> None:
     assert done == ev.Respond(3, m.Done())
 
 
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_session_is_isolated_by_what_it_was_created_with(isolated: bool) -> None:
+    """TensorFlow's masters do not say it again with the graphs."""
+    worker = Worker(PS, [_device(PS)], TASKS, _numbers())
+    worker.handle(ev.Asked(1, m.CreateWorkerSession("s", "ps", 0, {}, isolate=isolated)))
+    (load,) = worker.handle(ev.Asked(2, m.RegisterGraph("s", None)))  # type: ignore[arg-type]
+    assert isinstance(load, ev.Load)
+    assert load.isolated is isolated
+
+
+def test_a_partial_run_of_another_master_is_refused() -> None:
+    worker = _worker_with(_Program((), (), ()))
+    (refused,) = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5, partial=True)))
+    assert isinstance(refused, ev.Refuse)
+    assert isinstance(refused.error, errors.UnimplementedError)
+
+
 def test_an_old_incarnation_is_aborted() -> None:
     worker = _worker_with(_Program((), (), ()))
     (refused,) = worker.handle(ev.Asked(2, m.RecvTensor(5, _key(PS, "out", incarnation=6))))

@@ -236,6 +236,7 @@ class RunGraph:
     sends: dict[str, Value] = field(default_factory=dict)
     wanted: tuple[str, ...] = ()
     trace: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True)

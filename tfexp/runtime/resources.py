@@ -105,7 +105,7 @@ class SessionResources:
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
         self._held: dict[int, list[Any]] = {}
-        self.default_container = shared.default_container
+        self.default_container: str = shared.default_container
         self.get: Callable[..., Any] = shared.get
         self.find: Callable[..., Any] = shared.find
         self.remove: Callable[..., Any] = shared.remove
