@@ -15,7 +15,7 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
-from tfexp.core.errors import CancelledError, OpError, UnimplementedError
+from tfexp.core.errors import CancelledError, OpError, UnavailableError, UnimplementedError
 from tfexp.distributed import messages as m
 from tfexp.distributed.transport import Transport
 from tfexp.formats.tensor import make_ndarray
@@ -68,7 +68,7 @@ class RemoteBackend:
         """The session's handle at the master, which has the whole graph after this."""
         with self._lock:
             if self._closed:
-                raise CancelledError(None, None, "Session has been closed.")
+                raise _closed()
             with self._graph._lock:
                 count = len(self._graph._operations)
                 if self._handle and count == self._sent:
@@ -89,6 +89,8 @@ class RemoteBackend:
         try:
             return self._transport.call(request, timeout)
         except OpError as error:
+            if self._closed and isinstance(error, UnavailableError):  # that is no server to come back to
+                raise _closed() from None
             raise self._with_node(error) from None
 
     def _with_node(self, error: OpError) -> OpError:
@@ -206,6 +208,10 @@ class RemotePartialRun:
         with self._lock:
             self._left -= len(elements)
         return [next(values) if isinstance(element, Tensor) else None for element in elements]
+
+
+def _closed() -> OpError:
+    return CancelledError(None, None, "Session has been closed.")
 
 
 def _handed_out(value: Any) -> Any:
