@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -22,6 +22,7 @@ import tfexp.distributed
 from tests.distributed import waiting
 from tests.distributed.clusters import free_ports, running
 from tfexp.distributed import server as server_module
+from tfexp.distributed.remote_session import RemoteBackend
 
 
 @pytest.fixture
@@ -77,6 +78,38 @@ def test_variables_outlive_sessions_and_are_shared_by_name(target: str) -> None:
         assert sess.run(v) == 11.0
         with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
             sess.run(u)
+
+
+def test_closing_a_session_while_it_is_made_is_no_loss_of_its_server() -> None:
+    """Recovering clients would make it anew."""
+    x = tf.constant(1.0)
+
+    class Transport:
+        def call(self, request: object, timeout: float | None = None) -> object:
+            backend.close()
+            raise tf.errors.UnavailableError(None, None, "The channel was closed")
+
+        def close(self) -> None:
+            pass
+
+    backend = RemoteBackend(cast("Any", Transport()), "grpc://nowhere", x.graph, None)
+    with pytest.raises(tf.errors.CancelledError, match="Session has been closed"):
+        backend.run((), ("Const:0",), (), None, None)
+
+
+def test_what_names_no_container_is_in_that_of_the_servers_job(target: str) -> None:
+    v, r = tf.Variable(7.0, name="v"), tf.Variable(7.0, name="r", use_resource=True)
+    with tf.Session(target) as sess:
+        sess.run([v.initializer, r.initializer])
+    tf.Session.reset(target, ["localhost"])
+    with tf.Session(target) as sess:
+        assert sess.run([v, r]) == [7.0, 7.0]
+    tf.Session.reset(target, ["local"])
+    with tf.Session(target) as sess:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value v"):
+            sess.run(v)
+        with pytest.raises(tf.errors.FailedPreconditionError, match="r from Container: local"):
+            sess.run(r)
 
 
 def test_reset_closes_sessions(target: str) -> None:

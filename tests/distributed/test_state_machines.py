@@ -113,6 +113,11 @@ def test_stages_follow_the_data_and_graphs_are_registered_once() -> None:
     driver.feed(ev.Asked(2, _step(session)))
     registered = [ask for ask in driver.asks if isinstance(ask.request, m.RegisterGraph)]
     assert [ask.task for ask in registered] == [PS, WORKER, PS]
+    borders = [node for ask in registered for node in ask.request.graph_def.node if node.op in ("_Send", "_Recv")]
+    # TensorFlow's workers name these nodes in errors.
+    assert all(node.experimental_debug_info.original_node_names for node in borders)
+    sent = [node.experimental_debug_info.original_node_names for node in borders if node.op == "_Send"]
+    assert sorted(name for names in sent for name in names) == ["b", "b", "c", "c", "d"]
     ran = []
     while driver.asks:
         ask = driver.asks.pop(0)
@@ -247,6 +252,23 @@ def test_cleaning_up_aborts_who_waits() -> None:
     assert isinstance(refused, ev.Refuse)
     assert isinstance(refused.error, errors.AbortedError)
     assert done == ev.Respond(3, m.Done())
+
+
+@pytest.mark.parametrize("isolated", [False, True])
+def test_a_session_is_isolated_by_what_it_was_created_with(isolated: bool) -> None:
+    """TensorFlow's masters do not say it again with the graphs."""
+    worker = Worker(PS, [_device(PS)], TASKS, _numbers())
+    worker.handle(ev.Asked(1, m.CreateWorkerSession("s", "ps", 0, {}, isolate=isolated)))
+    (load,) = worker.handle(ev.Asked(2, m.RegisterGraph("s", None)))  # type: ignore[arg-type]
+    assert isinstance(load, ev.Load)
+    assert load.isolated is isolated
+
+
+def test_a_partial_run_of_another_master_is_refused() -> None:
+    worker = _worker_with(_Program((), (), ()))
+    (refused,) = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5, partial=True)))
+    assert isinstance(refused, ev.Refuse)
+    assert isinstance(refused.error, errors.UnimplementedError)
 
 
 def test_an_old_incarnation_is_aborted() -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from tensorboard.compat.proto import config_pb2
+from tensorboard.compat.proto import config_pb2, graph_pb2
 
 import tfexp as tf
 from tests.distributed import waiting
@@ -62,6 +62,56 @@ def test_a_call_that_is_cancelled_before_it_runs_ends(task: Task) -> None:
     reply = task.call(m.RunStep(session, (("x:0", np.float32(3)),), ("y:0",), ()))
     assert isinstance(reply, m.StepRun)
     assert reply.values == (3.0,)
+
+
+def test_quantized_values_leave_as_what_their_tensors_are(task: Task) -> None:
+    """An array of theirs is one of integers; a TensorFlow that takes it for these fails."""
+    kinds = (tf.qint8, tf.quint8, tf.qint16, tf.quint16, tf.qint32)
+    with tf.Graph().as_default() as graph:
+        for kind in kinds:
+            tf.identity(tf.placeholder(kind, [2], name=f"{kind.name}_fed"), name=kind.name)
+    created = task.call(m.CreateSession(graph.as_graph_def(), config_pb2.ConfigProto()))
+    assert isinstance(created, m.SessionCreated)
+    feeds = tuple((f"{kind.name}_fed:0", m.declared(np.array([3, 5], kind.as_numpy_dtype), kind)) for kind in kinds)
+    reply = task.call(m.RunStep(created.session, feeds, tuple(kind.name for kind in kinds), ()))
+    assert isinstance(reply, m.StepRun)
+    assert [m.as_proto(value).dtype for value in reply.values] == [kind.as_datatype_enum for kind in kinds]
+    assert [m.as_array(value).tolist() for value in reply.values] == [[3, 5]] * len(kinds)
+
+
+def test_a_callable_runs_with_the_options_it_was_made_with(task: Task) -> None:
+    session = _session(task)
+
+    def run(fetch: str, feed: str, **options: int) -> m.StepRun:
+        wanted = config_pb2.CallableOptions(feed=[feed], fetch=[fetch], run_options=config_pb2.RunOptions(**options))
+        made = task.call(m.MakeCallable(session, wanted))
+        assert isinstance(made, m.CallableMade)
+        reply = task.call(m.RunCallable(session, made.handle, (np.float32(3),)))
+        assert isinstance(reply, m.StepRun)
+        return reply
+
+    traced = run("y:0", "x:0", trace_level=config_pb2.RunOptions.FULL_TRACE)
+    assert traced.metadata is not None
+    assert traced.metadata.step_stats.dev_stats
+    assert run("y:0", "x:0").metadata is None
+    with pytest.raises(errors.DeadlineExceededError):
+        run("waits:0", "w:0", timeout_in_ms=20)
+
+
+def test_a_loop_that_another_master_has_cut_is_refused(task: Task) -> None:
+    """Else its rounds would be waited for, for ever."""
+    graph_def = graph_pb2.GraphDef()
+    graph_def.node.add(name="x", op="Placeholder").attr["dtype"].type = tf.float32.as_datatype_enum
+    enter = graph_def.node.add(name="enter", op="Enter", input=["x"])
+    enter.attr["T"].type, enter.attr["frame_name"].s = tf.float32.as_datatype_enum, b"rounds"
+    send = graph_def.node.add(name="send", op="_Send", input=["enter"])
+    send.attr["T"].type, send.attr["tensor_name"].s = tf.float32.as_datatype_enum, b"edge_1_enter"
+    send.attr["send_device"].s = send.attr["recv_device"].s = f"{OWN}/device:CPU:0".encode()
+    send.attr["send_device_incarnation"].i = 1
+    with pytest.raises(
+        errors.UnimplementedError, match="edge_1_enter crosses to another task in every round of the loop rounds"
+    ):
+        task.call(m.RegisterGraph("", graph_def, config_pb2.ConfigProto()))
 
 
 def test_a_call_that_is_cancelled_while_it_begins_ends(task: Task) -> None:

@@ -177,6 +177,16 @@ def test_a_profiler_tells_all_that_it_has_as_a_message(graph: tf.Graph) -> None:
     assert (nodes["m/mm"].execs[3].run_count, nodes["m/mm"].execs[3].memory_execs[0].requested_bytes) == (2, 833)
 
 
+def test_what_the_tracer_tells_again_ran_no_second_time(graph: tf.Graph) -> None:
+    profile_cases.build(tf)
+    profiler, step = tf.profiler.Profiler(graph), profile_cases.step()
+    again = step.step_stats.dev_stats.add(device="/host:CPU").node_stats.add(node_name="m/mm:MatMul")
+    again.all_start_micros = again.all_end_rel_micros = 1000
+    profiler.add_step(3, step)
+    profile = ProfileProto.FromString(profiler.serialize_to_string())
+    assert next(node for node in profile.nodes.values() if node.name == "m/mm").execs[3].run_count == 2
+
+
 WRONG: dict[str, tuple[Callable[[Any], Any], str]] = {
     "view": (
         lambda g: tf.profiler.profile(g, cmd="scopes"),

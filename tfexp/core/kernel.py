@@ -249,6 +249,11 @@ class KernelContext(Protocol):
         """What this node's kernel remembers from run to run (e.g. a random generator); lives with the session."""
         ...
 
+    @property
+    def default_container(self) -> str:
+        """The container of resources that name none."""
+        ...
+
     def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         """The resource of that container (`""`: the default one), kind and name, made by `create` if there is none."""
         ...

@@ -98,13 +98,14 @@ class SetTimer:
 
 @dataclass(frozen=True)
 class Load:
-    """Make a graph of a session ready to run; answered with the program."""
+    """Make a graph of a session ready to run; answered with the program. `isolated`: a session with resources of its own."""
 
     ask: int
     call: int
     session: str
     graph_def: Any
     config: Any
+    isolated: bool
 
 
 @dataclass(frozen=True)

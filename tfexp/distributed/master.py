@@ -199,7 +199,7 @@ class Master(PartialSteps):
 
     def _close_session(self, call: int, request: m.CloseSession) -> list[Command]:
         session = self._session(request.session)
-        return [*self._end_session(session, CancelledError(None, None, "Session was closed.")), Respond(call, m.Done())]
+        return [*self._end_session(session, _closed()), Respond(call, m.Done())]
 
     def _end_session(self, session: Session, error: OpError) -> list[Command]:
         del self._sessions[session.handle]
@@ -222,7 +222,7 @@ class Master(PartialSteps):
     def _reset(self, call: int, request: m.Reset) -> list[Command]:
         commands: list[Command] = []
         for session in list(self._sessions.values()):
-            commands.extend(self._end_session(session, AbortedError(None, None, "Session was reset.")))
+            commands.extend(self._end_session(session, _closed()))
         tasks = self._visible(request.device_filters)
         cleanup = m.CleanupAll(request.containers)
         return commands + self._gather(call, [(task, cleanup) for task in tasks], lambda _: [Respond(call, m.Done())])
@@ -241,20 +241,20 @@ class Master(PartialSteps):
         self._prepare(call, session, signature)  # what is wrong with it is said now
         number = session.next_callable
         session.next_callable += 1
-        session.callables[number] = signature
+        session.callables[number] = signature, options.run_options
         return [*self._registrations(call, session, signature), Respond(call, m.CallableMade(number))]
 
-    def _callable(self, session: Session, handle: int) -> Signature:
+    def _callable(self, session: Session, handle: int) -> tuple[Signature, config_pb2.RunOptions]:
         found = session.callables.get(handle)
         if found is None:
             raise InvalidArgumentError(None, None, f"No such callable handle: {handle}")
         return found
 
     def _run_callable(self, call: int, request: m.RunCallable) -> list[Command]:
-        feeds, fetches, targets, _ = self._callable(self._session(request.session), request.handle)
+        (feeds, fetches, targets, _), options = self._callable(self._session(request.session), request.handle)
         if len(feeds) != len(request.feeds):
             raise InvalidArgumentError(None, None, f"Expected {len(feeds)} feed tensors, but got {len(request.feeds)}")
-        step = m.RunStep(request.session, tuple(zip(feeds, request.feeds, strict=True)), fetches, targets)
+        step = m.RunStep(request.session, tuple(zip(feeds, request.feeds, strict=True)), fetches, targets, options)
         return self._run_step(call, step)
 
     def _release_callable(self, call: int, request: m.ReleaseCallable) -> list[Command]:
@@ -262,6 +262,10 @@ class Master(PartialSteps):
         self._callable(session, request.handle)
         del session.callables[request.handle]
         return [Respond(call, m.Done())]
+
+
+def _closed() -> OpError:
+    return CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
 
 
 def _parse_filter(text: str) -> DeviceName:

@@ -100,7 +100,7 @@ class Session:
     prepared: dict[Signature, Prepared] = field(default_factory=dict)
     placer: DynamicPlacer | None = None
     trials: dict[Signature, Trials] = field(default_factory=dict)  # of `placer`
-    callables: dict[int, Signature] = field(default_factory=dict)
+    callables: dict[int, tuple[Signature, config_pb2.RunOptions]] = field(default_factory=dict)
     next_callable: int = 1
     runs: dict[int | str, Run] = field(default_factory=dict)  # by call; partial runs by handle
     idle: int = 0  # how often time elapsed since somebody used it

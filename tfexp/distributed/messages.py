@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from tensorboard.compat.proto import config_pb2, graph_pb2, tensor_pb2
 
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import OpError, ResourceExhaustedError
 from tfexp.formats.tensor import array_to_wire, make_ndarray
 from tfexp.runtime.collectives import Formed, Member
@@ -38,6 +39,13 @@ def as_array(value: Value) -> Any:
 
 def as_proto(value: Value) -> tensor_pb2.TensorProto:
     return value if isinstance(value, tensor_pb2.TensorProto) else array_to_wire(np.asarray(value))
+
+
+def declared(value: Value, dtype: DType) -> Value:
+    """The value as its tensor's dtype has it: of quantized types, an array of integers does not tell which it is."""
+    if not dtype.is_quantized or isinstance(value, tensor_pb2.TensorProto):
+        return value
+    return array_to_wire(np.asarray(value), dtype)
 
 
 @dataclass(frozen=True)
@@ -228,6 +236,7 @@ class RunGraph:
     sends: dict[str, Value] = field(default_factory=dict)
     wanted: tuple[str, ...] = ()
     trace: bool = False
+    partial: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,13 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2, graph_pb2, step_stats_pb2, tensor_pb2
 
 from tfexp.core import dtypes
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, UnimplementedError
 from tfexp.core.text import as_str_any
-from tfexp.distributed.messages import Value, as_array
+from tfexp.distributed.messages import Value, as_array, declared
 from tfexp.distributed.session_graph import WireGraph, add_nodes
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.cohesion import ENTERS, frames_of
 from tfexp.plan.stages import HELD
 from tfexp.runtime.cpu import configure
 from tfexp.runtime.local import LocalBackend
@@ -41,6 +42,7 @@ class GraphProgram:
         self._graph = WireGraph()
         add_nodes(self._graph, graph_def)
         ops = self._graph._operations
+        _check_borders(ops)
         received = {_key(op): op._outputs[0] for op in ops if op.type in _RECEIVERS}
         sent = {_key(op): op._inputs[0] for op in ops if op.type in _SENDERS}
         ends = [op for op in ops if op.type not in _RECEIVERS + _SENDERS and not _has_readers(op)]
@@ -98,7 +100,7 @@ class GraphProgram:
         finally:
             current.step = outer
         sent = {key: self.sent(key, t, v, number) for key, t, v in zip(self._computed, self._fetches, values, strict=True)}
-        sent.update({key: arrays[self.receives.index(source)] for key, source in self._through.items()})
+        sent.update({key: fed[source] for key, source in self._through.items()})
         return sent, None if metadata is None else metadata.step_stats
 
     def fed(self, tensor: Tensor, key: str, value: Value) -> Any:
@@ -154,7 +156,7 @@ class PartialProgram:
             for key in program._keys[part]:
                 source = program._through.get(key)
                 if source:
-                    sent[key] = as_array(fed[source])
+                    sent[key] = fed[source]
                 else:
                     sent[key] = program.sent(key, tensor_of[key], values[tensor_of[key]], self._number)
         if tracer is None:
@@ -162,6 +164,22 @@ class PartialProgram:
         step_stats = step_stats_pb2.StepStats()
         tracer.write(step_stats)
         return sent, step_stats
+
+
+def _check_borders(ops: list[Operation]) -> None:
+    """UnimplementedError where another master than ours has cut a loop: its values would cross in every round of it."""
+    if not any(op.type in ENTERS for op in ops):
+        return
+    frames = frames_of(ops, set(), set(ops))
+    for op in ops:
+        if op.type in _RECEIVERS + _SENDERS and frames[op]:
+            name = as_str_any(op._attrs["tensor_name"])
+            raise UnimplementedError(
+                None,
+                None,
+                f"{name} crosses to another task in every round of the loop {frames[op][-1]}: only a master of tfexp's can "
+                "cut loops for this task. Have the session at one of its servers, or the loop on one task",
+            )
 
 
 def _key(op: Operation) -> str:
@@ -205,4 +223,4 @@ def _sent_array(tensor: Tensor, value: Any) -> Any:
         array = np.empty((), object)
         array[()] = value
         return array
-    return value
+    return declared(value, tensor.dtype)

@@ -15,7 +15,7 @@ import numpy as np
 from tensorboard.compat.proto import config_pb2
 
 from tfexp.core import log
-from tfexp.core.errors import CancelledError, OpError, UnimplementedError
+from tfexp.core.errors import CancelledError, OpError, UnavailableError, UnimplementedError
 from tfexp.distributed import messages as m
 from tfexp.distributed.transport import Transport
 from tfexp.formats.tensor import make_ndarray
@@ -68,7 +68,7 @@ class RemoteBackend:
         """The session's handle at the master, which has the whole graph after this."""
         with self._lock:
             if self._closed:
-                raise CancelledError(None, None, "Session has been closed.")
+                raise _closed()
             with self._graph._lock:
                 count = len(self._graph._operations)
                 if self._handle and count == self._sent:
@@ -89,6 +89,8 @@ class RemoteBackend:
         try:
             return self._transport.call(request, timeout)
         except OpError as error:
+            if self._closed and isinstance(error, UnavailableError):  # that is no server to come back to
+                raise _closed() from None
             raise self._with_node(error) from None
 
     def _with_node(self, error: OpError) -> OpError:
@@ -174,10 +176,10 @@ class RemoteStep:
         self._backend = backend
         self._fetches = tuple(t.name for t in fetches)
         self._targets = tuple(op.name for op in targets)
-        self._feeds = tuple(t.name for t in feeds)
+        self._feeds = tuple((t.name, t.dtype) for t in feeds)
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
-        feeds = list(zip(self._feeds, values, strict=True))
+        feeds = [(name, m.declared(value, dtype)) for (name, dtype), value in zip(self._feeds, values, strict=True)]
         return self._backend.run(feeds, self._fetches, self._targets, options, run_metadata)
 
     def explain(self, shapes: Shapes) -> Any:
@@ -201,11 +203,15 @@ class RemotePartialRun:
         """The server says what may not be fed or asked for."""
         tensors = [e for e in elements if isinstance(e, Tensor)]
         targets = tuple(e.name for e in elements if isinstance(e, Operation))
-        feeds = [(tensor.name, value) for tensor, value in fed.items()]
+        feeds = [(tensor.name, m.declared(value, tensor.dtype)) for tensor, value in fed.items()]
         values = iter(self._backend.run(feeds, tuple(t.name for t in tensors), targets, None, None, self._handle))
         with self._lock:
             self._left -= len(elements)
         return [next(values) if isinstance(element, Tensor) else None for element in elements]
+
+
+def _closed() -> OpError:
+    return CancelledError(None, None, "Session has been closed.")
 
 
 def _handed_out(value: Any) -> Any:

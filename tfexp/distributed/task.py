@@ -15,6 +15,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.core.device import DeviceName
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InternalError, OpError, UnavailableError
 from tfexp.distributed import events as ev
 from tfexp.distributed import messages as m
@@ -99,7 +100,7 @@ class Task:
         0; they are found after half as long again at most.
         """
         self.own = own
-        self.resources = Resources()
+        self.resources = self._new_containers()
         name = f"{own}/device:CPU:0"
         device = m.Device(name, "CPU", memory_limits([name])[name], secrets.randbits(63) | 1, OURS)
         self.devices = (device,)
@@ -415,7 +416,7 @@ class Task:
     def _load(self, command: ev.Load) -> None:
         def load() -> GraphProgram:
             with self._lock:
-                resources = self._sessions.setdefault(command.session, self._new_resources(command.config))
+                resources = self._sessions.setdefault(command.session, self._new_resources(command.config, command.isolated))
             names = tuple(device.name for device in self.devices)
             program = GraphProgram(command.graph_def, command.config, resources, names)
             self._programs.setdefault(command.session, []).append(program)
@@ -423,12 +424,15 @@ class Task:
 
         self._work(command.ask, load)
 
-    def _new_resources(self, config: config_pb2.ConfigProto | None) -> SessionResources:
+    def _new_containers(self) -> Resources:
+        return Resources(DeviceName.parse(self.own).job or "")
+
+    def _new_resources(self, config: config_pb2.ConfigProto | None, isolated: bool) -> SessionResources:
         """A session's: the task's, or its own where it does not want to share (`ConfigProto.isolate_session_state`)."""
         leader = "" if config is None else config.experimental.collective_group_leader
         exchange = TaskExchange(self.start, self.devices, task_of(leader) if leader else self.own)
-        if config is not None and config.isolate_session_state:
-            return SessionResources(Resources(), isolated=True, exchange=exchange)
+        if isolated:
+            return SessionResources(self._new_containers(), isolated=True, exchange=exchange)
         return SessionResources(self.resources, exchange=exchange)
 
     def _execute(self, command: ev.Execute) -> None:

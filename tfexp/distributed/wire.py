@@ -318,6 +318,7 @@ def _run_graph_from(p: Any) -> m.RunGraph:
         {s.name: s.tensor for s in p.send},
         tuple(p.recv_key),
         p.exec_opts.record_timeline,
+        p.is_partial,
     )
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tfexp.core.errors import AbortedError, InvalidArgumentError, OpError
+from tfexp.core.errors import AbortedError, InvalidArgumentError, OpError, UnimplementedError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import (
     Abandon,
@@ -84,9 +84,13 @@ class _Step:
 
 @dataclass
 class _Session:
-    """`master`: the task that it is a session of, and its incarnation; `incarnations`: of all its tasks' devices."""
+    """`master`: the task that it is a session of, and its incarnation; `incarnations`: of all its tasks' devices.
+
+    `isolated`: it shares no resources with others.
+    """
 
     master: tuple[str, int] = ("", 0)
+    isolated: bool = False
     incarnations: dict[str, int] = field(default_factory=dict)
     graphs: dict[str, Program] = field(default_factory=dict)
 
@@ -157,7 +161,7 @@ class Worker(Groups):
                 # Another of its tasks was started anew: its steps fail there. Here they must not go on either: what
                 # they would change may have been restored meanwhile.
                 commands.extend(self._end_session(handle))
-        self._sessions.setdefault(request.session, _Session(master, dict(request.incarnations)))
+        self._sessions.setdefault(request.session, _Session(master, request.isolate, dict(request.incarnations)))
         return [*commands, Respond(call, m.Done())]
 
     def _end_session(self, handle: str) -> list[Command]:
@@ -194,7 +198,7 @@ class Worker(Groups):
             return [Respond(call, m.GraphRegistered(handle))]
 
         ask = self._expect(loaded, lambda error: [Refuse(call, error)])
-        return [Load(ask, call, request.session, request.graph_def, request.config)]
+        return [Load(ask, call, request.session, request.graph_def, request.config, session.isolated)]
 
     def _deregister_graph(self, call: int, request: m.DeregisterGraph) -> list[Command]:
         if self._session(request.session).graphs.pop(request.graph, None) is None:
@@ -212,6 +216,8 @@ class Worker(Groups):
             raise AbortedError(
                 None, None, f"Graph handle is not found: {request.graph}. Possibly, this worker just restarted."
             )
+        if request.partial:
+            raise UnimplementedError(None, None, f"{self._own} makes partial runs only for masters of tfexp's")
         if request.step in self._failed_steps:
             raise self._failed_steps[request.step]
         if (request.step, request.graph) in self._ran:
@@ -262,7 +268,9 @@ class Worker(Groups):
         def fetched(reply: m.TensorReceived) -> list[Command]:
             run.fetching.discard(ask)
             if reply.is_dead or reply.value is None:
-                error = InvalidArgumentError(None, None, f"{key} is dead: conditionals across tasks cannot be run")
+                error = InvalidArgumentError(
+                    None, None, f"{key} is dead: only a master of tfexp's can cut conditionals for {self._own}"
+                )
                 return self._fail_step(run.step, error, None)
             return arrived(reply.value)
 

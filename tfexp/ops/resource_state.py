@@ -31,7 +31,7 @@ class ResourceRef(Ref):
 
     def __init__(self, name: str, dtype: DType, shape: TensorShape, container: str):
         super().__init__(name, dtype, shape)
-        self.container = container or "localhost"
+        self.container = container
 
     def no_value(self) -> str:
         return (
@@ -61,7 +61,7 @@ def _() -> TensorShape:
 @var_handle_op.kernel("CPU", handle=True)
 def _(ctx: Any, *, shape: TensorShape, dtype: DType, container: str, shared_name: str) -> Ref:
     """The variable of that container and name (the node's own name if `shared_name` is empty), without a value at first."""
-    name = shared_name or ctx.node_name
+    name, container = shared_name or ctx.node_name, container or ctx.default_container
     ref: Ref = ctx.resource(container, name, lambda: ResourceRef(name, dtype.base_dtype, shape, container), KIND)
     return ref
 

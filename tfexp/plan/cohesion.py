@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from tfexp.core.text import as_str_any
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
@@ -64,7 +65,7 @@ def frames_of(ops: list[Operation], fed: set[Tensor], known: set[Operation]) -> 
     for op in ops:  # in order of creation: inputs first, but for loops' back edges
         inside = max((frames.get(b, ()) for b in _before(op, fed, known)), key=len, default=())
         if op.type in ENTERS:
-            inside += (str(op.get_attr("frame_name")),)
+            inside += (as_str_any(op.get_attr("frame_name")),)
         frames[op] = inside[:-1] if op.type in EXITS else inside
     return frames
 

@@ -446,6 +446,7 @@ class _Partitioner:
         node = stage.graph_def.node.add(name=_node_name(op_type.lower(), edge), op=op_type)
         kind: DType = self.narrow if self.narrow is not None and edge in self.narrowed else tensor.dtype.base_dtype
         node.device = device if op_type == "_Send" else other
+        node.experimental_debug_info.original_node_names.append(tensor.op.name)  # whom errors are to name
         if op_type == "_Send":
             node.input.append(self.front.get(edge, tensor.name.removesuffix(":0")))
             node.attr["T"].type = kind.as_datatype_enum

@@ -91,6 +91,8 @@ class Nodes:
         self._read_graph()
         ran: dict[str, list[Measures]] = {}
         for device in run_meta.step_stats.dev_stats:
+            if device.device == _TRACER:
+                continue
             for stats in device.node_stats:
                 if stats.all_start_micros:  # otherwise it was scheduled and never ran
                     name = _node_name(stats)
@@ -181,6 +183,10 @@ def _every(run_meta: Any) -> Iterable[Any]:
 
 def _node_name(stats: Any) -> str:
     return str(stats.node_name.partition(":")[0])
+
+
+# Where TensorFlow's tracer tells once more, by its own clock, what ran on the devices.
+_TRACER = "/host:CPU"
 
 
 def _is_stream(device: str) -> bool:

@@ -11,13 +11,15 @@ from tfexp.core.errors import AbortedError
 from tfexp.core.log import get_logger
 from tfexp.runtime.collectives import Exchange, LocalExchange
 
-DEFAULT_CONTAINER = "localhost"
-
 
 class Resources:
-    """Named resources in containers. One belongs to each local session (or task): two never share a variable."""
+    """Named resources in containers. One belongs to each local session (or task): two never share a variable.
 
-    def __init__(self) -> None:
+    What names no container is in the one that is called like the task's job, as in TensorFlow: `job`.
+    """
+
+    def __init__(self, job: str = "localhost") -> None:
+        self.default_container = job
         self._lock = threading.RLock()
         self._containers: dict[str, dict[tuple[str, str], Any]] = {}
         self._node_states: dict[str, dict[str, Any]] = {}
@@ -28,7 +30,7 @@ class Resources:
     def get(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         """The resource; made by `create`, once, if there is none."""
         with self._lock:
-            resources = self._containers.setdefault(container or DEFAULT_CONTAINER, {})
+            resources = self._containers.setdefault(container or self.default_container, {})
             key = (kind, name)
             if key not in resources:
                 resources[key] = create()
@@ -37,12 +39,12 @@ class Resources:
     def find(self, container: str, name: str, kind: str = "") -> Any:
         """The resource, or None."""
         with self._lock:
-            return self._containers.get(container or DEFAULT_CONTAINER, {}).get((kind, name))
+            return self._containers.get(container or self.default_container, {}).get((kind, name))
 
     def remove(self, container: str, name: str, kind: str = "") -> Any:
         """Forget the resource and return it; None when there was none."""
         with self._lock:
-            found = self._containers.get(container or DEFAULT_CONTAINER, {}).pop((kind, name), None)
+            found = self._containers.get(container or self.default_container, {}).pop((kind, name), None)
             self.generation += found is not None
             return found
 
@@ -62,7 +64,7 @@ class Resources:
 
     def _dropped(self, containers: Iterable[str] | None = None) -> list[Any]:
         with self._lock:
-            names = list(self._containers) if containers is None else [c or DEFAULT_CONTAINER for c in containers]
+            names = list(self._containers) if containers is None else [c or self.default_container for c in containers]
             dropped: list[Mapping[Any, Any]] = [self._containers.pop(name, {}) for name in names]
             if containers is None:
                 dropped.extend(self._node_states.values())
@@ -103,6 +105,7 @@ class SessionResources:
         self._lock = threading.Lock()
         self._node_states: dict[str, dict[str, Any]] = {}
         self._held: dict[int, list[Any]] = {}
+        self.default_container: str = shared.default_container
         self.get: Callable[..., Any] = shared.get
         self.find: Callable[..., Any] = shared.find
         self.remove: Callable[..., Any] = shared.remove

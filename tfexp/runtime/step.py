@@ -158,6 +158,10 @@ class NodeContext:
             self._state = self._resources.node_state(self.node_name)
         return self._state
 
+    @property
+    def default_container(self) -> str:
+        return self._resources.default_container
+
     def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         return self._resources.get(container, name, create, kind)
 
