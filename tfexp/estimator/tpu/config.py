@@ -93,7 +93,7 @@ class TPUConfig(_Fields):
         )
 
 
-def logged_every(steps: int | None, iterations_per_loop: int | str) -> dict[str, int | None] | None:
+def logged_every(steps: int | None, iterations_per_loop: int | str) -> dict[str, Any] | None:
     """The arguments of a StepCounterHook: `steps` are counted in loops, and a loop of some time is logged when it ends.
 
     None where nothing is to be logged.

@@ -89,7 +89,7 @@ class _BatchModel(Model):
 
     batch_sizes: Mapping[str, int | None]
     on_tpu: frozenset[str]
-    logged_every: Mapping[str, int | None] | None
+    logged_every: Mapping[str, Any] | None
 
     def input(self, input_fn: Callable[..., Any], mode: str) -> Input:
         if mode in self.on_tpu:
@@ -118,7 +118,7 @@ class _BatchModel(Model):
 class _ExamplesPerSecond(StepCounterHook):
     """Logs and records `examples/sec` beside the steps."""
 
-    def __init__(self, batch_size: int, every: Mapping[str, int | None], output_dir: str | None):
+    def __init__(self, batch_size: int, every: Mapping[str, Any], output_dir: str | None):
         super().__init__(**every, output_dir=output_dir)
         self._batch_size = batch_size
 
