@@ -29,9 +29,8 @@ DIFFERENT = {
     # Called by position, or with `data` by name.
     *("tf.nn.rnn_cell.RNNCell.build", "tf.ragged.boolean_mask"),
     *(f"tf.linalg.LinearOperator{kind}.add_to_tensor" for kind in ("Identity", "ScaledIdentity", "Zeros")),
-    # There are no TPUs, and no cloud's interfaces.
-    *(f"tf.distribute.cluster_resolver.{kind}ClusterResolver" for kind in ("GCE", "Kubernetes", "TPU")),
-    *(f"tf.distribute.cluster_resolver.TPUClusterResolver.get_{what}" for what in ("job_name", "master")),
+    # There are no TPUs' strategies, and no cloud's interfaces.
+    *(f"tf.distribute.cluster_resolver.{kind}ClusterResolver" for kind in ("GCE", "Kubernetes")),
     "tf.distribute.experimental.TPUStrategy",
 }
 

@@ -123,8 +123,41 @@ def test_outside_of_a_slurm_step(monkeypatch: pytest.MonkeyPatch) -> None:
         resolvers.SlurmClusterResolver({"worker": 1})
 
 
-@pytest.mark.parametrize("name", ["GCEClusterResolver", "KubernetesClusterResolver", "TPUClusterResolver"])
+@pytest.mark.parametrize("name", ["GCEClusterResolver", "KubernetesClusterResolver"])
 def test_services_that_tfexp_does_not_speak_with(name: str) -> None:
     made: Any = getattr(resolvers, name)
     with pytest.raises(NotImplementedError, match=rf"{name} needs .* SimpleClusterResolver"):
         made("project")
+
+
+def test_tpus_that_are_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    here = resolvers.TPUClusterResolver("", zone=None, project=None)
+    assert (here.master(), here.get_job_name(), here.environment, here.rpc_layer) == ("", None, "google", None)
+    assert here.num_accelerators() == {"TPU": 0}
+    with tf.Graph().as_default():
+        assert here.cluster_spec() is None
+    there = resolvers.TPUClusterResolver(
+        ["grpc://a:1,grpc://b:2"], job_name="tpus", coordinator_name="chief", coordinator_address="c:3"
+    )
+    assert (there.get_master(), there.master("tpus", 1), there.environment) == ("grpc://a:1", "grpc://a:1", "")
+    assert there.cluster_spec() == Spec({"tpus": ["a:1", "b:2"], "chief": ["c:3"]})
+    monkeypatch.setenv("TPU_NAME", "grpc://n:4")
+    assert resolvers.TPUClusterResolver().cluster_spec() == Spec({"worker": ["n:4"]})
+
+
+@pytest.mark.parametrize(
+    ("tpu", "error", "message"),
+    [
+        (None, ValueError, "Please provide a TPU name"),
+        ([], ValueError, "At least one TPU"),
+        (["a", "b"], NotImplementedError, "One session can use one TPU"),
+        ("mine", NotImplementedError, r"the TPU 'mine' has, Google's services know.* \(grpc://host:port\)"),
+    ],
+)
+def test_tpus_without_address(tpu: Any, error: type[Exception], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("KUBE_GOOGLE_CLOUD_TPU_ENDPOINTS", "TPU_NAME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(error, match=message):
+        resolvers.TPUClusterResolver(tpu)

@@ -10,6 +10,7 @@ import pytest
 from lines import X, Y, receiver
 
 import tfexp as tf
+from tfexp.estimator.tpu.config import logged_every
 from tfexp.ops.cross_replica import tpu_shard_context
 
 tpu = tf.estimator.tpu
@@ -83,7 +84,8 @@ def test_there_are_no_tpus(tmp_path: Path) -> None:
         (lambda: estimator(None), ValueError, "model_fn must be provided"),
         (lambda: estimator(model_fn([])).train(lambda: 3), ValueError, "input_fn .* does not include params argument"),
         (lambda: estimator(lambda features: 3).train(input_fn), ValueError, "model_fn .* does not include params argument"),
-        (lambda: tpu.TPUConfig(iterations_per_loop=0), ValueError, "iterations_per_loop must be positive, got 0"),
+        (lambda: tpu.TPUConfig(iterations_per_loop=0), ValueError, "iterations_per_loop must be positive, .* got 0"),
+        (lambda: tpu.TPUConfig(iterations_per_loop="1d"), ValueError, "iterations_per_loop .* 3600s, 60m and 1h; got 1d"),
         (lambda: tpu.TPUConfig(num_shards=-1), ValueError, "num_shards must be positive, got -1"),
         (lambda: tpu.TPUConfig(num_cores_per_replica=3), ValueError, "num_cores_per_replica must be 1, 2, .*; got 3"),
         (lambda: tpu.TPUConfig(input_partition_dims=[[1]]), ValueError, "only supported in PER_HOST_V2 mode"),
@@ -103,6 +105,19 @@ def test_there_are_no_tpus(tmp_path: Path) -> None:
 def test_what_does_not_fit_is_refused(make: Any, error: Any, message: str) -> None:
     with pytest.raises(error, match=message):
         make()
+
+
+@pytest.mark.parametrize(
+    ("steps", "loop", "every"),
+    [
+        (100, 2, {"every_n_steps": 50}),
+        (7, 3, {"every_n_steps": 3}),
+        (None, 3, None),
+        (7, "10m", {"every_n_steps": None, "every_n_secs": 600}),
+    ],
+)
+def test_steps_are_logged_by_loops(steps: int | None, loop: int | str, every: Any) -> None:
+    assert logged_every(steps, tpu.TPUConfig(iterations_per_loop=loop).iterations_per_loop) == every
 
 
 def test_masters_are_the_configs_own() -> None:

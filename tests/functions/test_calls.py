@@ -220,6 +220,10 @@ def test_functions_call_functions() -> None:
         [["Const", "AddV2", "Identity"], ["PartitionedCall", "Const", "AddV2", "PartitionedCall", "Mul", "Identity"]]
     )
     assert run(y) == 8
+    graph = tf.get_default_graph()
+    body = graph._get_function(y.op.get_attr("f").name).graph
+    (first, _) = (op for op in body.get_operations() if op.type == "PartitionedCall")
+    assert body._get_function(first.get_attr("f").name.encode()) is not None and graph._get_function("nothing") is None
 
 
 def test_results_may_be_composite() -> None:
@@ -261,6 +265,27 @@ def test_an_input_signature_makes_one_trace() -> None:
     assert traced == [[None]]
     for result, expected in zip(run(results), ([2, 3], [1, 1, 1], [2]), strict=True):
         np.testing.assert_array_equal(result, expected)
+
+
+def test_an_input_signature_of_sparse_and_ragged_tensors() -> None:
+    sparse, ragged = tf.SparseTensorSpec([None, 5], tf.float32), tf.RaggedTensorSpec([None, None, None], tf.int32)
+
+    @tf.function(input_signature=[{"a": sparse, "b": ragged}, tf.TensorSpec([], tf.float32)])
+    def both(x: Any, y: Any) -> Any:
+        return tf.sparse.to_dense(x["a"]) * y, x["b"] + 1
+
+    with pytest.raises(ValueError, match="Python inputs incompatible with input_signature"):
+        both({"a": tf.zeros([2, 5]), "b": tf.ragged.constant([[[1]]])}, 2.0)
+    wide = tf.SparseTensor([[1, 6, 0]], [3.0], [2, 7, 1])
+    with pytest.raises(ValueError, match="Python inputs incompatible with input_signature"):
+        both({"a": wide, "b": tf.ragged.constant([[[1]]])}, 2.0)
+    concrete = both.get_concrete_function()
+    assert [tensor.shape.as_list() for tensor in concrete.inputs] == [[None, 2], [None], [2], [None], [None], [None], []]
+    given = tf.SparseTensor([[1, 3]], [3.0], [2, 5])
+    dense, more = run(both({"a": given, "b": tf.ragged.constant([[[1], [2, 3]], []], dtype=tf.int32)}, 2.0))
+    np.testing.assert_array_equal(dense, [[0, 0, 0, 0, 0], [0, 0, 0, 6, 0]])
+    assert more.to_list() == [[[2], [3, 4]], []]
+    assert (sparse._dtype, sparse._shape.as_list()) == (tf.float32, [None, 5])
 
 
 @pytest.mark.parametrize(

@@ -475,3 +475,19 @@ def test_shapes_by_values_of_the_loop_and_of_the_graph_around_it():
     # TensorFlow looks through the entry into one loop, not into a loop in another, nor into a branch.
     tf.while_loop(lambda i: i < 1, lambda i: tf.while_loop(lambda x: True, body, [tf.zeros([4, 5])]) is None or i, [0])
     assert shapes[1] == [[5], [None, None], [None, None, 4]]
+
+
+def test_a_reference_goes_round_as_one():
+    variable = tf.get_variable("v", [3], use_resource=False, initializer=tf.zeros_initializer())
+
+    def body(i, ref):
+        ref = tf.assign_add(ref, tf.ones([3]))
+        with tf.control_dependencies([ref]):
+            return i + 1, ref
+
+    _, left = tf.while_loop(lambda i, ref: i < 4, body, (0, variable._ref()), back_prop=False, parallel_iterations=1)
+    assert (left.op.type, left.dtype) == ("RefExit", tf.dtypes.as_dtype("float32_ref"))
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        np.testing.assert_array_equal(session.run(left), [4] * 3)
+        np.testing.assert_array_equal(session.run(variable), [4] * 3)

@@ -63,6 +63,13 @@ def test_boundaries_are_made_once_all_batches_came(session):
     session.run(quantile_stream_ops.add_quantile_summaries(streams, summaries))
     session.run(quantile_stream_ops.flush_quantile_stream(streams, 10))
     assert [one.tolist() for one in session.run(boundaries)] == [[1, 2, 3, 9], [2]]
+    session.run(quantile_stream_ops.add_quantile_summaries(streams, summaries))
+    session.run(quantile_stream_ops.flush_quantile_stream(streams, 4, generate_quantiles=True))
+    assert [one.tolist() for one in session.run(boundaries)] == [[1, 2, 3, 9], [2, 2, 2, 2]]
+    session.run(quantile_stream_ops.add_quantile_summaries(streams, summaries))
+    flushed = quantile_stream_ops.flush_quantile_summaries(streams, num_features=2)
+    assert [rows.tolist() for rows in session.run(flushed)] == [rows.tolist() for rows in session.run(summaries)]
+    assert [rows.shape for rows in session.run(flushed)] == [(0, 4)] * 2
 
 
 def test_sums_by_node_and_bucket(session):

@@ -54,6 +54,13 @@ def test_types_are_found_in_files_and_in_the_process(tmp_path):
     assert nodes.tolist() == [[node.SerializeToString()] * 2]
 
 
+def test_types_within_types_are_found():
+    nested = described()
+    nested.message_type[0].nested_type.add(name="Inner").field.add(name="n", number=2, type=5, label=1)
+    found = decoded(b"\x10\x07", "n", message_type="p.M.Inner", descriptor_source=source(nested))
+    assert found[1].tolist() == [[7]]
+
+
 def encoded(sizes, values, names):
     with tf.Graph().as_default(), tf.Session() as session:
         return session.run(tf.io.encode_proto(sizes, values, names, "p.M", SOURCE))

@@ -5,6 +5,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.stand_ins import gradient_checker as checker
+from tfexp.stand_ins import gradient_checker_steps as steps
 from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
@@ -132,3 +133,17 @@ def test_functions_of_version_2_by_their_private_names():
         session.run(tf.tables_initializer())
         numbers, texts = session.run(found)
     assert numbers.tolist() == [1, 2] and texts.tolist() == [b"b", b"UNK"]
+
+
+def test_the_steps_of_a_check_can_be_taken_one_by_one():
+    with tf.Graph().as_default(), tf.Session():
+        x, factor = tf.placeholder(tf.float64, [2, 3]), tf.placeholder(tf.float64, [])
+        y = tf.reduce_sum(factor * x * x, 1)
+        dx, dy = steps._compute_dx_and_dy(x, y, [2])
+        start, more = np.arange(6.0).reshape(2, 3), {factor: 2.0}
+        expected = np.zeros([6, 2])
+        expected[:3, 0], expected[3:, 1] = 4 * start
+        found = steps._compute_theoretical_jacobian(x, [2, 3], start, dy, [2], dx, more)
+        np.testing.assert_array_equal(found, expected)
+        near = steps._compute_numeric_jacobian(x, [2, 3], start, y, [2], 1e-3, more)
+        np.testing.assert_allclose(near, expected, atol=1e-9)

@@ -8,7 +8,7 @@ import pytest
 import tfexp as tf
 from tests.golden import record_saved_model
 from tfexp.formats.protos.saved_model import SavedModel
-from tfexp.train.saved_model_loader import SavedModelLoader
+from tfexp.train.saved_model_loader import SavedModelLoader, get_asset_tensors
 
 sm = tf.saved_model
 EXPECTED = [[10.0]], b"one\ntwo\n"
@@ -177,8 +177,11 @@ def test_files_of_one_name_are_kept_apart(tmp_path):
     kept = {path.name: path.read_text() for path in (tmp_path / "model" / "assets").iterdir()}
     assert kept == {"words.txt": "one", "words.txt_1": "two"}
     with tf.Graph().as_default(), tf.Session() as session:
-        found = sm.loader.load(session, ["x"], str(tmp_path / "model")).collection_def["saved_model_assets"]
-        assert len(found.any_list.value) == 3
+        loaded = sm.loader.load(session, ["x"], str(tmp_path / "model"))
+    assert len(loaded.collection_def["saved_model_assets"].any_list.value) == 3
+    places = get_asset_tensors(tmp_path, loaded, "s")
+    assert sorted(places) == ["s/asset0:0", "s/asset1:0", "s/asset2:0"]
+    assert places["s/asset1:0"] == bytes(tmp_path / "assets" / "words.txt_1")
 
 
 def test_a_variable_in_a_collection_of_its_own_comes_back_as_a_tensor():

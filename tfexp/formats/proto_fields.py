@@ -86,23 +86,28 @@ def normalised(descriptor: Any, messages: Iterable[bytes], is_text: bool) -> lis
     return [one.SerializeToString() for one in parsed]
 
 
+def _declaration(descriptor: Any, file: Any) -> Any:
+    """How the file declares a message type. The pure Python protobuf knows that of files alone."""
+    around = file if descriptor.containing_type is None else _declaration(descriptor.containing_type, file)
+    inside = around.message_type if around is file else around.nested_type
+    return next(declared for declared in inside if declared.name == descriptor.name)
+
+
 class Rows:
     """Some fields of a message type. KeyError for a name that none of its fields has."""
 
     def __init__(self, descriptor: Any, names: Sequence[str]):
-        message_type = descriptor_pb2.DescriptorProto()
-        descriptor.CopyToProto(message_type)
-        declared = {field.name: field for field in message_type.field}
+        file = descriptor_pb2.FileDescriptorProto()
+        descriptor.file.CopyToProto(file)
+        declared = {field.name: field for field in _declaration(descriptor, file).field}
         self.fields = [declared[name] for name in names]
         self._defaults = [descriptor.fields_by_name[name].default_value for name in names]
         self._attributes = [f"field{field.number}" for field in self.fields]
-        self._row, self._outer = self._classes(descriptor)
+        self._row, self._outer = self._classes(file.syntax)
 
-    def _classes(self, descriptor: Any) -> tuple[Any, Any]:
+    def _classes(self, syntax: str) -> tuple[Any, Any]:
         """The type of a row, and of the message of which rows are field 1."""
-        original = descriptor_pb2.FileDescriptorProto()
-        descriptor.file.CopyToProto(original)
-        packs = original.syntax not in ("", "proto2")  # unless a field says otherwise
+        packs = syntax not in ("", "proto2")  # unless a field says otherwise
         file = descriptor_pb2.FileDescriptorProto(name="rows.proto", syntax="proto2")
         row = file.message_type.add(name="Row")
         for attribute, field in dict(zip(self._attributes, self.fields, strict=True)).items():

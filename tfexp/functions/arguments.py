@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import weakref
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from tfexp.core import nest
 from tfexp.core.shallow_nest import flatten_up_to
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.type_spec import TensorSpec
+from tfexp.graph.type_spec import TensorSpec, TypeSpec
 from tfexp.ops.variable_base import Variable
 
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -122,7 +122,7 @@ class Parameters:
             ) from None
         leaves = []
         for leaf, spec in zip(given_leaves, nest.flatten(specs), strict=True):
-            if isinstance(leaf, TensorSpec):
+            if isinstance(leaf, TensorSpec) or not isinstance(spec, TensorSpec):
                 tensor: Any = leaf
             else:
                 try:
@@ -132,11 +132,10 @@ class Parameters:
                         f"{self.name}: When input_signature is provided, all inputs to the Python function must be "
                         f"convertible to tensors:\n{_compared(args, specs)}\n({error})"
                     ) from None
-            if not spec.is_compatible_with(tensor):
+            if not _fits(tensor, spec):
                 raise ValueError(f"{self.name}: Python inputs incompatible with input_signature:\n{_compared(args, specs)}")
             leaves.append(tensor)
-        structure: Any = (nest.pack_sequence_as(specs, leaves), {})
-        return Bound(structure, leaves, self._names(structure), "input_signature")
+        return self._of_signature(nest.pack_sequence_as(specs, leaves))
 
     def signature_as_arguments(self) -> Bound:
         """What a trace for the input signature gets; TypeError where that leaves parameters without a value."""
@@ -144,9 +143,17 @@ class Parameters:
             self.signature.bind(*(self.input_signature or ()))
         except TypeError as error:
             raise TypeError(f"{self.name}(): {error} (in its input_signature)") from None
-        structure: Any = (self.input_signature, {})
+        return self._of_signature(nest.map_structure(_stand_in, self.input_signature))
+
+    def _of_signature(self, args: Any) -> Bound:
+        structure: Any = (args, {})
         leaves = nest.flatten(structure, expand_composites=True)
         return Bound(structure, leaves, self._names(structure), "input_signature")
+
+    @property
+    def specs_of_tensors(self) -> list[TensorSpec]:
+        """Those of the input signature, of values of several tensors one for each."""
+        return [part for spec in nest.flatten(self.input_signature) for part in _parts(spec)]
 
     def _names(self, structure: Any) -> list[str]:
         """For each leaf, the parameter that it belongs to."""
@@ -172,11 +179,55 @@ class Parameters:
         return key
 
 
+class _StandIn(nest.Composite):
+    """In place of a value of several tensors, what is known of them."""
+
+    def __init__(self, spec: TypeSpec):
+        self._type_spec = spec
+
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        return tuple(_parts(self._type_spec))
+
+    def with_parts(self, parts: Sequence[Any]) -> Any:
+        return _packed(self._type_spec, iter(parts))
+
+
+def _stand_in(spec: TypeSpec) -> Any:
+    return spec if isinstance(spec, TensorSpec) else _StandIn(spec)
+
+
+def _parts(spec: TypeSpec) -> list[TensorSpec]:
+    """The specs of the tensors that a value is made of, down to the last."""
+    if isinstance(spec, TensorSpec):
+        return [spec]
+    return [part for component in nest.flatten(spec._component_specs) for part in _parts(component)]
+
+
+def _packed(spec: TypeSpec, parts: Iterator[Any]) -> Any:
+    """The value of these tensors, of which there may be more."""
+    if isinstance(spec, TensorSpec):
+        return next(parts)
+    components = spec._component_specs
+    made = [_packed(component, parts) for component in nest.flatten(components)]
+    return spec._from_components(nest.pack_sequence_as(components, made))
+
+
+def _fits(value: Any, spec: TypeSpec) -> bool:
+    """Whether a value's tensors may be those of a value of the spec."""
+    if isinstance(spec, TensorSpec):
+        return spec.is_compatible_with(value)
+    if not isinstance(value, spec.value_type):
+        return False
+    tensors, specs = nest.flatten(value, expand_composites=True), _parts(spec)
+    return len(tensors) == len(specs) and all(map(_fits, tensors, specs))
+
+
 def _checked_signature(input_signature: Any) -> tuple[Any, ...]:
     if not isinstance(input_signature, (tuple, list)):
         raise TypeError(f"input_signature must be either a tuple or a list, received {type(input_signature)}")
     leaves = nest.flatten(input_signature)
-    wrong = [leaf for leaf in leaves if not isinstance(leaf, TensorSpec)]
+    wrong = [leaf for leaf in leaves if not isinstance(leaf, TypeSpec)]
     if wrong:
         raise TypeError(f"input_signature must be a possibly nested sequence of TensorSpec objects, got {wrong}")
     return tuple(input_signature)

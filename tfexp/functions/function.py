@@ -13,7 +13,6 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 from tfexp.autograph.conversion import convert
 from tfexp.autograph.feature import features as as_features
-from tfexp.core import nest
 from tfexp.core.shape import TensorShape
 from tfexp.functions.arguments import Bound, Parameters, is_tensor
 from tfexp.functions.concrete import ConcreteFunction
@@ -140,9 +139,8 @@ class PolymorphicFunction:
         return found
 
     def _new(self, traces: dict[Hashable, ConcreteFunction], bound: Bound, around: Hashable) -> ConcreteFunction:
-        signature = self.input_signature
-        if signature is not None:
-            return self._trace(bound, [spec.shape for spec in nest.flatten(signature)])
+        if self.input_signature is not None:
+            return self._trace(bound, [spec.shape for spec in self.parameters.specs_of_tensors])
         if self._relax_shapes and traces:  # TensorFlow's first trace is never one of those that later calls generalise
             return self._general(traces, bound, around)
         return self._trace(bound, None)

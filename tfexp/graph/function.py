@@ -88,6 +88,8 @@ class Function:
     def body(self) -> Graph:
         return self._made()[0]
 
+    graph = body  # the name that programs know
+
     @property
     def inputs(self) -> list[Tensor]:
         return self._made()[1]

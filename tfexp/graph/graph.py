@@ -15,6 +15,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, find_op, output_types
+from tfexp.core.text import as_text
 from tfexp.graph import defaults, shape_inference
 from tfexp.graph.collections import Collections
 from tfexp.graph.elements import Elements
@@ -256,6 +257,10 @@ class Graph(Elements, Surroundings, Collections):
     def _is_function(self, name: str) -> bool:
         """Whether the library has a function of that name."""
         return name in self._functions
+
+    def _get_function(self, name: str | bytes) -> Function | None:
+        """The function of the library."""
+        return self._functions.get(as_text(name))
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)

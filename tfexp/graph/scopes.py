@@ -33,17 +33,21 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Start over with an empty default graph. AssertionError inside a graph context or an open InteractiveSession."""
+    """Start over with an empty default graph. AssertionError inside a graph context or an open InteractiveSession.
+
+    In eager execution there are no nodes to forget: the collections are.
+    """
     if not defaults.graph_stack.is_empty:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
             "the nesting and create a new graph."
         )
-    if executing_eagerly():
-        raise RuntimeError("tf.reset_default_graph() is not supported when eager execution is enabled: there is no graph.")
     if defaults.session_stack.holds_pushed:
         raise AssertionError("tf.reset_default_graph() was called while a tf.InteractiveSession is open: close() it first.")
     _of_thread.graph = None
+    if _of_process is not None:
+        for name in _of_process.collections:
+            _of_process.clear_collection(name)
 
 
 def global_default_graph() -> Graph | None:

@@ -140,6 +140,9 @@ class SparseTensorSpec(BatchableTypeSpec):
     """A SparseTensor of that dense shape and dtype. `tf.SparseTensorSpec`."""
 
     value_type = SparseTensor
+    # Under the names that programs know.
+    _shape = property(lambda self: self.shape)
+    _dtype = property(lambda self: self.dtype)
 
     def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
         self.shape = as_shape(shape)

@@ -111,6 +111,9 @@ class TensorSpec(BatchableTypeSpec):
     """A tensor of that shape and dtype. `tf.TensorSpec`."""
 
     value_type = Tensor
+    # Under the names that programs know.
+    _shape = property(lambda self: self.shape)
+    _dtype = property(lambda self: self.dtype)
 
     def __init__(self, shape: Any, dtype: Any = dtypes.float32, name: str | None = None):
         self.shape = as_shape(shape)

@@ -38,6 +38,7 @@ from tfexp.graph.while_context import WhileContext as WhileContext
 from tfexp.graph.while_context import enter as _enter
 from tfexp.graph.while_context import leave as exit
 from tfexp.graph.while_context import next_iteration as next_iteration
+from tfexp.graph.while_context import same
 
 MakeNdarray = make_ndarray
 internal_convert_to_tensor = convert_to_tensor
@@ -157,9 +158,7 @@ def enter(
 
 def identity_of(data: Any, name: str | None = None) -> Tensor:
     """`data` as it is, a reference where it is one. `control_flow_ops._Identity`."""
-    tensor = convert_to_tensor(data, as_ref=True)
-    result: Tensor = get_op("RefIdentity" if tensor.dtype._is_ref_dtype else "Identity")(tensor, name=name)
-    return result
+    return same(convert_to_tensor(data, as_ref=True), name)
 
 
 def IsInWhileLoop(op: Any) -> bool:

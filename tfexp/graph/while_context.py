@@ -57,6 +57,12 @@ def next_iteration(value: Tensor, name: str | None = None) -> Tensor:
     return result
 
 
+def same(value: Tensor, name: str | None = None) -> Tensor:
+    """`value`, a reference where it is one."""
+    result: Tensor = get_op("RefIdentity" if value.dtype._is_ref_dtype else "Identity")(value, name=name)
+    return result
+
+
 def loop_switch(value: Tensor, pivot: Tensor) -> tuple[Tensor, Tensor]:
     """(at the end, in the body): the two ways of a loop variable."""
     result: tuple[Tensor, Tensor] = get_op("Switch")(value, pivot)

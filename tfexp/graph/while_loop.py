@@ -18,7 +18,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.while_context import WhileContext, leave, next_iteration
+from tfexp.graph.while_context import WhileContext, leave, next_iteration, same
 
 
 def while_loop(
@@ -215,7 +215,7 @@ def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invarian
         condition = convert_to_tensor(cond(*variables.pack(merged, variables.given)))
         context.pivot = get_op("LoopCond")(condition, name="LoopCond")
         switched = [switch_ref_or_tensor(tensor, context.pivot) for tensor in merged]
-        inside = [get_op("Identity")(in_body) for _, in_body in switched]
+        inside = [same(in_body) for _, in_body in switched]
         context.pivot_for_body = inside[0]
         arguments = variables.pack(inside, variables.given)
         returned = _returned_by(body(*arguments), arguments)

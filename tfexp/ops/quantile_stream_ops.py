@@ -42,6 +42,10 @@ flush_quantile_stream = define_op(
     f"BoostedTreesQuantileStreamResourceFlush({_STREAMS}, num_buckets: int64) -> () "
     "{generate_quantiles: bool = false} #stateful"
 )
+flush_quantile_summaries = define_op(
+    f"BoostedTreesFlushQuantileSummaries({_STREAMS}) -> (summaries: num_features * float) "
+    "{num_features: int >= 0} #stateful"
+)
 get_bucket_boundaries = define_op(
     f"BoostedTreesQuantileStreamResourceGetBucketBoundaries({_STREAMS}) -> (bucket_boundaries: num_features * float) "
     "{num_features: int >= 0} #stateful"
@@ -90,12 +94,18 @@ class _Streams:
         for stream, rows in zip(self._streams, summaries, strict=True):
             stream.push_summary(Summary.from_rows(rows))
 
+    def flush_summaries(self, count: int) -> list[Array]:
+        """The rows of the numbers so far; begins anew."""
+        self.boundaries(count)
+        rows = [stream.summary().rows() for stream in self._streams]
+        self._streams = self._anew(count)
+        return rows
+
     def flush(self, count: int, as_quantiles: bool) -> None:
-        """Makes boundaries of the numbers so far, and begins anew."""
+        """Makes boundaries of the numbers so far, and begins anew. There are as many quantiles as asked for."""
         summaries = [stream.summary() for stream in self._streams]
-        found = [one.quantiles(count - 1) if as_quantiles else one.boundaries(count) for one in summaries]
-        self._boundaries = [np.unique(one) for one in found]
-        self._streams = self._anew(len(found))
+        self._boundaries = [one.quantiles(count - 1) if as_quantiles else one.boundaries(count) for one in summaries]
+        self._streams = self._anew(len(summaries))
 
     def restore(self, boundaries: list[Array]) -> None:
         self.boundaries(len(boundaries))
@@ -173,6 +183,16 @@ def _(streams: InputShape, num_buckets: InputShape) -> None:
 @flush_quantile_stream.kernel("CPU")
 def _(ctx: Any, streams: _Streams, num_buckets: Array, *, generate_quantiles: bool) -> None:
     streams.flush(int(num_buckets), generate_quantiles)
+
+
+@flush_quantile_summaries.shape
+def _(streams: InputShape, *, num_features: int) -> list[TensorShape]:
+    return [TensorShape([None, 4])] * num_features
+
+
+@flush_quantile_summaries.kernel("CPU")
+def _(ctx: Any, streams: _Streams, *, num_features: int) -> list[Array]:
+    return streams.flush_summaries(num_features)
 
 
 @get_bucket_boundaries.shape

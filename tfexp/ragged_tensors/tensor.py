@@ -391,6 +391,9 @@ class RaggedTensorSpec(BatchableTypeSpec):
     """A ragged tensor of that shape, dtype and number of ragged dimensions. `tf.RaggedTensorSpec`."""
 
     value_type = RaggedTensor
+    # Under the names that programs know.
+    _shape = property(lambda self: self.shape)
+    _dtype = property(lambda self: self.dtype)
 
     def __init__(
         self,

@@ -59,8 +59,6 @@ BatchableTypeSpec._to_batched_tensor_list = dataset_structures.to_batched_tensor
 
 _specs: tuple[Any, ...] = (TensorSpec, *_STORED)
 for _spec in _specs:
-    _spec._shape = property(lambda spec: spec.shape)
-    _spec._dtype = property(lambda spec: spec.dtype)
     _spec._to_legacy_output_shapes = lambda spec: spec.shape
     _spec._to_legacy_output_types = lambda spec: spec.dtype
     _spec._to_legacy_output_classes = lambda spec: spec.value_type

@@ -207,7 +207,7 @@ PYTHON = {
     "ops.embedding_ops": "tf.nn tf",
     "ops.functional_ops": "tf tfexp.stand_ins.functional_nodes ops "
     + renamed("tf", foldl_v2="foldl", foldr_v2="foldr", scan_v2="scan"),
-    "ops.gradient_checker": "tf.test",
+    "ops.gradient_checker": "tf.test tfexp.stand_ins.gradient_checker_steps",
     "ops.gradient_checker_v2": "tfexp.stand_ins.gradient_checker",
     "ops.gradients": "tf",
     "ops.gradients_impl": "tf tfexp.graph.gradients tfexp.ops.hessians:_hessian_vector_product=hessian_vector_product "

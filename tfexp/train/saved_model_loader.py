@@ -53,6 +53,22 @@ def parse_saved_model(export_dir: Any) -> Any:
     )
 
 
+_parse_saved_model = parse_saved_model  # 1.15 has it by both names
+
+
+def get_asset_tensors(
+    export_dir: Any, meta_graph_def_to_load: MetaGraphDef, import_scope: str | None = None
+) -> dict[str, bytes]:
+    """{tensor: the path of its file in the folder}."""
+    kept = list(meta_graph_def_to_load.asset_file_def)
+    if names.ASSETS_KEY in meta_graph_def_to_load.collection_def:
+        items = meta_graph_def_to_load.collection_def[names.ASSETS_KEY].any_list.value
+        kept = kept or [AssetFileDef.FromString(item.value) for item in items]
+    folder = os.path.join(os.fsdecode(export_dir), names.ASSETS_DIRECTORY)
+    prefix = f"{import_scope}/" if import_scope else ""
+    return {prefix + asset.tensor_info.name: os.fsencode(os.path.join(folder, asset.filename)) for asset in kept}
+
+
 class SavedModelLoader:
     """Loads graphs and values of the SavedModel in a folder."""
 
@@ -123,7 +139,7 @@ class SavedModelLoader:
         self, sess: Any, meta_graph: MetaGraphDef, import_scope: str | None, before: Mapping[str, list[Any]]
     ) -> None:
         for start in self.first_ops(sess.graph, meta_graph, import_scope, before):
-            sess.run(start, feed_dict=self._assets(meta_graph, import_scope))
+            sess.run(start, feed_dict=get_asset_tensors(self._export_dir, meta_graph, import_scope))
 
     def first_ops(
         self,
@@ -146,16 +162,6 @@ class SavedModelLoader:
             if new:
                 return new
         return []
-
-    def _assets(self, meta_graph: MetaGraphDef, import_scope: str | None) -> dict[str, str]:
-        """{tensor: the path of its file here}."""
-        kept = list(meta_graph.asset_file_def)
-        if names.ASSETS_KEY in meta_graph.collection_def:
-            items = meta_graph.collection_def[names.ASSETS_KEY].any_list.value
-            kept = kept or [AssetFileDef.FromString(item.value) for item in items]
-        folder = os.path.join(self._export_dir, names.ASSETS_DIRECTORY)
-        prefix = f"{import_scope}/" if import_scope else ""
-        return {prefix + asset.tensor_info.name: os.path.join(folder, asset.filename) for asset in kept}
 
 
 def load(

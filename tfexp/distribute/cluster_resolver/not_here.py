@@ -29,9 +29,3 @@ class KubernetesClusterResolver(_NotHere):
     """The pods of a Kubernetes cluster."""
 
     _missing = "a client of Kubernetes"
-
-
-class TPUClusterResolver(_NotHere):
-    """Cloud TPUs."""
-
-    _missing = "TPUs"

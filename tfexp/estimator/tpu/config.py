@@ -6,11 +6,14 @@ Source: TF 1.15.
 from __future__ import annotations
 
 import enum
+import math
+import re
 from typing import Any, NamedTuple
 
 from tfexp.distribute.cluster_resolver import ClusterResolver
 from tfexp.estimator import run_config
 
+_SECONDS = {"s": 1, "m": 60, "h": 3600}
 _CORES_PER_REPLICA = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
@@ -25,7 +28,7 @@ class InputPipelineConfig:
 
 
 class _Fields(NamedTuple):
-    iterations_per_loop: int
+    iterations_per_loop: int | str
     num_shards: int | None
     num_cores_per_replica: int | None
     per_host_input_for_training: int
@@ -39,6 +42,7 @@ class _Fields(NamedTuple):
 class TPUConfig(_Fields):
     """How a TPU would be used. ValueError for what no TPU could do. Source: `tf.estimator.tpu.TPUConfig`.
 
+    `iterations_per_loop`: steps between two looks at the program; or a time, `30s`, `10m` or `1h`.
     `per_host_input_for_training`: an InputPipelineConfig, or True for PER_HOST_V1 and False for PER_SHARD_V1.
     """
 
@@ -46,7 +50,7 @@ class TPUConfig(_Fields):
 
     def __new__(  # the fields are checked before there is an instance
         cls,
-        iterations_per_loop: int = 2,
+        iterations_per_loop: int | str = 2,
         num_shards: int | None = None,
         num_cores_per_replica: int | None = None,
         per_host_input_for_training: bool | int = True,
@@ -56,8 +60,8 @@ class TPUConfig(_Fields):
         eval_training_input_configuration: int = InputPipelineConfig.PER_HOST_V1,
         experimental_host_call_every_n_steps: int = 1,
     ) -> TPUConfig:
+        _loop(iterations_per_loop)
         for name, number in (
-            ("iterations_per_loop", iterations_per_loop),
             ("num_shards", num_shards),
             ("initial_infeed_sleep_secs", initial_infeed_sleep_secs or None),
         ):
@@ -87,6 +91,27 @@ class TPUConfig(_Fields):
             eval_training_input_configuration,
             experimental_host_call_every_n_steps,
         )
+
+
+def logged_every(steps: int | None, iterations_per_loop: int | str) -> dict[str, Any] | None:
+    """The arguments of a StepCounterHook: `steps` are counted in loops, and a loop of some time is logged when it ends.
+
+    None where nothing is to be logged.
+    """
+    length, unit = _loop(iterations_per_loop)
+    if unit:
+        return {"every_n_steps": None, "every_n_secs": length * _SECONDS[unit]}
+    return None if steps is None else {"every_n_steps": math.ceil(steps / length)}
+
+
+def _loop(iterations_per_loop: int | str) -> tuple[int, str]:
+    """How many steps, or how many of which unit of time."""
+    found = re.fullmatch(r"([1-9]\d*)([smh]?)", str(iterations_per_loop))
+    if found is None:
+        raise ValueError(
+            f"TPUConfig iterations_per_loop must be positive, or a time as in 3600s, 60m and 1h; got {iterations_per_loop}"
+        )
+    return int(found[1]), found[2]
 
 
 class ExportSavedModelApiVersion(enum.Enum):

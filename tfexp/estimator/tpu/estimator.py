@@ -18,7 +18,7 @@ from tfexp.estimator.estimator import Estimator
 from tfexp.estimator.model import Input, Model
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.spec import EstimatorSpec
-from tfexp.estimator.tpu.config import ExportSavedModelApiVersion, RunConfig
+from tfexp.estimator.tpu.config import ExportSavedModelApiVersion, RunConfig, logged_every
 from tfexp.estimator.tpu.spec import TPUEstimatorSpec
 from tfexp.estimator.warm_starting import WarmStartSettings
 from tfexp.train.watching_hooks import StepCounterHook
@@ -75,7 +75,7 @@ class TPUEstimator(Estimator):
             self._config,
             {ModeKeys.TRAIN: train_batch_size, ModeKeys.EVAL: eval_batch_size, ModeKeys.PREDICT: predict_batch_size},
             frozenset(on_tpu),
-            config.log_step_count_steps,
+            logged_every(config.log_step_count_steps, config.tpu_config.iterations_per_loop),
         )
 
     @property
@@ -89,7 +89,7 @@ class _BatchModel(Model):
 
     batch_sizes: Mapping[str, int | None]
     on_tpu: frozenset[str]
-    log_every_n_steps: int | None
+    logged_every: Mapping[str, Any] | None
 
     def input(self, input_fn: Callable[..., Any], mode: str) -> Input:
         if mode in self.on_tpu:
@@ -101,7 +101,7 @@ class _BatchModel(Model):
 
     def spec(self, features: Any, labels: Any, mode: str) -> EstimatorSpec:
         spec = self._told(mode, use_tpu=False).spec(features, labels, mode)
-        size, every = self.batch_sizes[mode], self.log_every_n_steps
+        size, every = self.batch_sizes[mode], self.logged_every
         if mode == ModeKeys.TRAIN and size is not None and every is not None:
             spec = spec._replace(
                 training_hooks=(*spec.training_hooks, _ExamplesPerSecond(size, every, self.config.model_dir))
@@ -118,8 +118,8 @@ class _BatchModel(Model):
 class _ExamplesPerSecond(StepCounterHook):
     """Logs and records `examples/sec` beside the steps."""
 
-    def __init__(self, batch_size: int, every_n_steps: int, output_dir: str | None):
-        super().__init__(every_n_steps=every_n_steps, output_dir=output_dir)
+    def __init__(self, batch_size: int, every: Mapping[str, Any], output_dir: str | None):
+        super().__init__(**every, output_dir=output_dir)
         self._batch_size = batch_size
 
     def _record(self, rate: float, step: int) -> None:
