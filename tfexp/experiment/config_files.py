@@ -1,21 +1,36 @@
-"""Hydra's configuration files, parsed once each: a composition reads some twenty, and a sweep composes for each trial."""
+"""Hydra's configuration files, parsed once each, and put together once for each choice of them.
+
+A composition reads some twenty files, and putting them together takes most of its time; a sweep composes for each trial.
+"""
 
 from __future__ import annotations
 
 import functools
 import os
 import pickle
-from collections.abc import Callable, Hashable
+import sys
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
+from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.core_plugins.importlib_resources_config_source import ImportlibResourcesConfigSource
 from hydra._internal.sources_registry import SourcesRegistry  # Hydra has no public way to put a source in another's place
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import Override
 from hydra.core.plugins import Plugins
+from hydra.errors import ConfigCompositionException
 from hydra.plugins.config_source import ConfigResult
+from hydra.types import RunMode
+from omegaconf import DictConfig, OmegaConf, open_dict
+from omegaconf.errors import OmegaConfBaseException
 
 # By source and name: how the file was when it was parsed, and what it says. Pickled, as whoever composes changes what it
 # gets, and copies of configurations are made that way in an eighth of the time that `deepcopy` takes.
 _parsed: dict[Hashable, tuple[Hashable, bytes]] = {}
+# By the choices, and by how all files were that they may be of.
+_together: dict[Hashable, bytes] = {}
+_MOST_TOGETHER = 256
 
 
 def _remembered(key: Hashable, state: Hashable, load: Callable[[], ConfigResult]) -> ConfigResult:
@@ -41,6 +56,80 @@ class _Resources(ImportlibResourcesConfigSource):
 
     def load_config(self, config_path: str) -> ConfigResult:
         return _remembered((str(self), config_path), None, functools.partial(super().load_config, config_path))
+
+
+class _Loader(ConfigLoaderImpl):
+    """Puts single values into a copy of what the choices come to, as Hydra itself does it once the files are together."""
+
+    def load_configuration(
+        self,
+        config_name: str | None,
+        overrides: list[str],
+        run_mode: RunMode,
+        from_shell: bool = True,
+        validate_sweep_overrides: bool = True,
+    ) -> DictConfig:
+        parsed = OverridesParser.create().parse_overrides(overrides)
+        if any(not _is_value(override) and isinstance(override.value(), dict) for override in parsed):
+            # A whole section, which counts before or after a value in it, as they were given.
+            return super().load_configuration(config_name, overrides, run_mode, from_shell, validate_sweep_overrides)
+        chosen = [str(override.input_line) for override in parsed if not _is_value(override)]
+        key = (config_name, run_mode, *chosen, *self._files(parsed))
+        if key not in _together:
+            merged = super().load_configuration(config_name, chosen, run_mode, from_shell, validate_sweep_overrides)
+            OmegaConf.clear_cache(merged)  # what ${now:…} was is not what it is for the next
+            if len(_together) == _MOST_TOGETHER:
+                _together.clear()
+            _together[key] = pickle.dumps(merged)
+        config: DictConfig = pickle.loads(_together[key])
+        try:
+            self._apply_overrides_to_config([override for override in parsed if _is_value(override)], config)
+        except OmegaConfBaseException as error:
+            raise ConfigCompositionException().with_traceback(sys.exc_info()[2]) from error
+        _note(parsed, config)
+        return config
+
+    def _files(self, overrides: Sequence[Override]) -> Iterator[Hashable]:
+        """The files that there are to choose from, and how they are now."""
+        given = [path for o in overrides if o.key_or_group == "hydra.searchpath" for path in o.value()]
+        for place in [*(str(element.path) for element in self.config_search_path.get_path()), *given]:
+            scheme, _, folder = place.rpartition("://")
+            if scheme in ("", "file"):
+                for inner, _, names in os.walk(folder):
+                    for name in names:
+                        file = os.path.join(inner, name)
+                        now = os.stat(file)
+                        yield file, now.st_ino, now.st_size, now.st_mtime_ns
+
+
+def _is_value(override: Override) -> bool:
+    """Whether it is one value in a section, rather than a file to choose, or where files are."""
+    key = override.key_or_group
+    return "." in key and "/" not in key and override.package is None and key != "hydra.searchpath"
+
+
+def _note(overrides: Sequence[Override], config: DictConfig) -> None:
+    """Write down what Hydra writes down of the overrides, and where this process is now."""
+    lines: dict[bool, list[str]] = {True: [], False: []}
+    for override in overrides:
+        lines[override.is_hydra_override()].append(str(override.input_line))
+    shown = config.hydra.job.config.override_dirname
+    with open_dict(config.hydra):
+        config.hydra.overrides.hydra, config.hydra.overrides.task = lines[True], lines[False]
+        config.hydra.runtime.cwd = os.getcwd()
+        config.hydra.job.override_dirname = get_overrides_dirname(
+            [override for override in overrides if not override.is_hydra_override()],
+            shown.exclude_keys,
+            shown.item_sep,
+            shown.kv_sep,
+        )
+
+
+def put_together_once() -> None:
+    """The compositions of the Hydra that is initialized now put the same files together only once in this process."""
+    state = GlobalHydra.instance().hydra
+    assert state is not None, "Hydra is initialized"
+    state.config_loader = _Loader(state.config_loader.get_search_path())
 
 
 @functools.cache
