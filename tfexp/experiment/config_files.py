@@ -91,8 +91,11 @@ class _Loader(ConfigLoaderImpl):
 
     def _files(self, overrides: Sequence[Override]) -> Iterator[Hashable]:
         """The files that there are to choose from, and how they are now."""
-        given = [path for o in overrides if o.key_or_group == "hydra.searchpath" for path in o.value()]
-        for place in [*(str(element.path) for element in self.config_search_path.get_path()), *given]:
+        places: list[object] = [element.path for element in self.config_search_path.get_path()]
+        for override in overrides:
+            if override.key_or_group == "hydra.searchpath" and isinstance(given := override.value(), list):
+                places += given
+        for place in map(str, places):
             scheme, _, folder = place.rpartition("://")
             if scheme in ("", "file"):
                 for inner, _, names in os.walk(folder):
