@@ -55,6 +55,12 @@ def pytest_collection() -> Generator[None, object, object]:
     return collected
 
 
+@pytest.fixture
+def only_new_garbage() -> None:
+    """`gc.collect` looks at what is made from now on; at all that a process has by then, it looks for half a second."""
+    gc.freeze()
+
+
 _WHOLE_PROGRAMS = ("experiment", "contract", "chaos", "test_tooling.py")
 
 

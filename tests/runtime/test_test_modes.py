@@ -186,6 +186,7 @@ class Leaving:
         self.__dict__.setdefault("objects", []).append([tf.executing_eagerly()])
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_what_tests_leave_behind():
     with eager_mode():
         assert Leaving().nothing() == [1]
