@@ -64,3 +64,14 @@ def test_values_in_copies_of_choices_are_what_hydra_composes(words: list[str]) -
             composed.append(compose(parse(words)))
     assert OmegaConf.to_yaml(composed[0]) == OmegaConf.to_yaml(composed[1]) == OmegaConf.to_yaml(composed[2])
     assert composed[1]._metadata.flags == composed[0]._metadata.flags
+
+
+def test_a_file_that_was_looked_for_in_vain_is_found_once_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "model" / "extras").mkdir(parents=True)
+    (tmp_path / "model" / "mine.yaml").write_text("defaults:\n  - mlp\n  - optional extras: some\n")
+    found = []
+    for _ in range(2):
+        with composer(search_path(str(tmp_path))) as compose:
+            found.append("extras" in compose(parse(["model=mine"])).model)
+        (tmp_path / "model" / "extras" / "some.yaml").write_text("a: 1\n")
+    assert found == [False, True]

@@ -9,7 +9,8 @@ import functools
 import os
 import pickle
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import ClassVar
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
@@ -28,8 +29,8 @@ from omegaconf.errors import OmegaConfBaseException
 # By source and name: how the file was when it was parsed, and what it says. Pickled, as whoever composes changes what it
 # gets, and copies of configurations are made that way in an eighth of the time that `deepcopy` takes.
 _parsed: dict[Hashable, tuple[Hashable, bytes]] = {}
-# By the choices, and by how all files were that they may be of.
-_together: dict[Hashable, bytes] = {}
+# By the choices: how all was that was looked for in folders, and what they come to.
+_together: dict[Hashable, tuple[dict[str, Hashable], bytes]] = {}
 _MOST_TOGETHER = 256
 
 
@@ -41,14 +42,38 @@ def _remembered(key: Hashable, state: Hashable, load: Callable[[], ConfigResult]
     return result
 
 
+def _state(path: str) -> Hashable:
+    """How a file or folder is now; None: there is none."""
+    try:
+        now = os.stat(path)
+    except OSError:
+        return None
+    return now.st_ino, now.st_size, now.st_mtime_ns
+
+
 class _Files(FileConfigSource):
+    looked_for: ClassVar[dict[str, Hashable]] = {}
+    """Of the composition that goes on: how each file and folder was that it looked for."""
+
+    def is_config(self, config_path: str) -> bool:
+        self._look_for(self._normalize_file_name(config_path))
+        return super().is_config(config_path)
+
+    def is_group(self, config_path: str) -> bool:
+        self._look_for(config_path)
+        return super().is_group(config_path)
+
     def load_config(self, config_path: str) -> ConfigResult:
         load = functools.partial(super().load_config, config_path)
-        try:
-            now = os.stat(os.path.join(self.path, self._normalize_file_name(config_path)))
-        except OSError:
+        now = self._look_for(self._normalize_file_name(config_path))
+        if now is None:
             return load()  # which says what is the matter
-        return _remembered((str(self), config_path), (now.st_ino, now.st_size, now.st_mtime_ns), load)
+        return _remembered((str(self), config_path), now, load)
+
+    def _look_for(self, name: str) -> Hashable:
+        path = os.path.join(self.path, name)
+        now = self.looked_for[path] = _state(path)
+        return now
 
 
 class _Resources(ImportlibResourcesConfigSource):
@@ -74,35 +99,23 @@ class _Loader(ConfigLoaderImpl):
             # A whole section, which counts before or after a value in it, as they were given.
             return super().load_configuration(config_name, overrides, run_mode, from_shell, validate_sweep_overrides)
         chosen = [str(override.input_line) for override in parsed if not _is_value(override)]
-        key = (config_name, run_mode, *chosen, *self._files(parsed))
-        if key not in _together:
+        places = [element.path for element in self.config_search_path.get_path()]
+        key = (config_name, run_mode, *places, *chosen)
+        known = _together.get(key)
+        if known is None or any(_state(path) != then for path, then in known[0].items()):
+            _Files.looked_for = {}
             merged = super().load_configuration(config_name, chosen, run_mode, from_shell, validate_sweep_overrides)
             OmegaConf.clear_cache(merged)  # what ${now:…} was is not what it is for the next
             if len(_together) == _MOST_TOGETHER:
                 _together.clear()
-            _together[key] = pickle.dumps(merged)
-        config: DictConfig = pickle.loads(_together[key])
+            _together[key] = known = _Files.looked_for, pickle.dumps(merged)
+        config: DictConfig = pickle.loads(known[1])
         try:
             self._apply_overrides_to_config([override for override in parsed if _is_value(override)], config)
         except OmegaConfBaseException as error:
             raise ConfigCompositionException().with_traceback(sys.exc_info()[2]) from error
         _note(parsed, config)
         return config
-
-    def _files(self, overrides: Sequence[Override]) -> Iterator[Hashable]:
-        """The files that there are to choose from, and how they are now."""
-        places: list[object] = [element.path for element in self.config_search_path.get_path()]
-        for override in overrides:
-            if override.key_or_group == "hydra.searchpath" and isinstance(given := override.value(), list):
-                places += given
-        for place in map(str, places):
-            scheme, _, folder = place.rpartition("://")
-            if scheme in ("", "file"):
-                for inner, _, names in os.walk(folder):
-                    for name in names:
-                        file = os.path.join(inner, name)
-                        now = os.stat(file)
-                        yield file, now.st_ino, now.st_size, now.st_mtime_ns
 
 
 def _is_value(override: Override) -> bool:
