@@ -42,15 +42,15 @@ def write(cli: Callable, capsys: pytest.CaptureFixture[str]) -> Callable[..., tu
 
 
 @pytest.fixture(scope="module")
-def _digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written_digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("written") / "digits"
     assert records.main(["data=digits", f"out={folder}"]) == 0
     return folder
 
 
 @pytest.fixture
-def digits(_digits: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(_digits, tmp_path / "digits"))
+def digits(written_digits: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(written_digits, tmp_path / "digits"))
 
 
 def test_a_folder_holds_all_rows_in_order_and_says_so(write: Callable, tmp_path: Path) -> None:
