@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 
@@ -27,12 +27,16 @@ absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where bytecode is not to be kept beside the code, the hundreds of processes that tests start share it elsewhere."""
-    if os.environ.get("PYTHONDONTWRITEBYTECODE") and "PYTHONPYCACHEPREFIX" not in os.environ:
-        folder = tempfile.TemporaryDirectory(prefix="tfexp-bytecode-")
-        config.add_cleanup(folder.cleanup)
-        os.environ["PYTHONPYCACHEPREFIX"] = folder.name
-        del os.environ["PYTHONDONTWRITEBYTECODE"]
+    """Where no bytecode is to be kept, the hundreds of processes that tests start have it as long as the tests take."""
+    if "PYTHONPYCACHEPREFIX" not in os.environ and os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        root = Path(__file__).parent.parent
+        before = set(root.rglob("__pycache__"))
+
+        def tidy() -> None:
+            for folder in set(root.rglob("__pycache__")) - before:
+                shutil.rmtree(folder, ignore_errors=True)  # somebody else may be about to write there, or to tidy up
+
+        config.add_cleanup(tidy)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -49,6 +53,12 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
     gc.set_threshold(10_000, 20, 20)
     return collected
+
+
+@pytest.fixture
+def only_new_garbage() -> None:
+    """`gc.collect` looks at what is made from now on; at all that a process has by then, it looks for half a second."""
+    gc.freeze()
 
 
 _WHOLE_PROGRAMS = ("experiment", "contract", "chaos", "test_tooling.py")

@@ -107,6 +107,7 @@ def test_a_generator_streams():
     assert asked == [0, 1, 2]
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_generator_that_is_left_in_the_middle_goes_quietly(monkeypatch):
     raised = []
     monkeypatch.setattr(sys, "unraisablehook", raised.append)

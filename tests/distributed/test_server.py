@@ -243,6 +243,7 @@ def test_a_server_that_stops_leaves_no_threads(monkeypatch: pytest.MonkeyPatch) 
         assert not thread.is_alive()
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_garbage_collection_that_finds_a_session_waits_for_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
     """It may come upon one while the thread has the lock of the session's own server."""
     server = tf.train.Server.create_local_server()

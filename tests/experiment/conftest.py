@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,5 +62,32 @@ def cli(
         code = main(list(words))
         captured = capsys.readouterr()
         return Ended(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def _folders() -> dict[tuple[str, ...], Path]:
+    return {}
+
+
+@pytest.fixture
+def ran(
+    cli: Callable[..., Ended],
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    _folders: dict[tuple[str, ...], Path],
+) -> Callable[..., Path]:
+    """`ran("one", "model=linreg", ...)`: the folder `one` with what these words leave; a module runs them once."""
+
+    def run(name: str, *words: str) -> Path:
+        folder = tmp_path / name
+        if words in _folders:
+            shutil.copytree(_folders[words], folder)
+        else:
+            ended = cli(*words, f"hydra.run.dir={name}")
+            assert ended.code == 0, ended.err
+            _folders[words] = shutil.copytree(folder, tmp_path_factory.mktemp("ran") / name)
+        return folder
 
     return run

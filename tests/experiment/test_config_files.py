@@ -1,4 +1,4 @@
-"""Configuration files are parsed once, and again when they change."""
+"""Configuration files are parsed and put together once, and again when they change."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
+from hydra.core.global_hydra import GlobalHydra
 from hydra.plugins.config_source import ConfigResult
+from omegaconf import OmegaConf
 
 from tfexp.experiment.composing import composer, parse, search_path
 
@@ -40,3 +43,35 @@ def test_a_file_is_parsed_again_only_when_it_has_changed(tmp_path: Path, parsed:
     assert rates == [0.5, 0.25, 0.25]
     assert parsed.count("optimizer/own") == 2
     assert parsed.count("config") <= 1
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train.steps=5", "model=mlp", "model.hidden=[3,4]", "hydra.run.dir=x/${hydra.job.override_dirname}"],
+        ["model=ensemble", "model@model.member=softmax", "model.member.l2=0.5", "model.member.new={a: 1}"],
+        ["train.steps=4", "train={steps: 3}", "train.seed=4", "+hydra.job.env_set.A=b"],
+    ],
+)
+def test_values_in_copies_of_choices_are_what_hydra_composes(words: list[str]) -> None:
+    composed = []
+    for whole in (True, False, False):
+        with composer([]) as compose:
+            if whole:
+                state = GlobalHydra.instance().hydra
+                assert state is not None
+                state.config_loader = ConfigLoaderImpl(state.config_loader.get_search_path())
+            composed.append(compose(parse(words)))
+    assert OmegaConf.to_yaml(composed[0]) == OmegaConf.to_yaml(composed[1]) == OmegaConf.to_yaml(composed[2])
+    assert composed[1]._metadata.flags == composed[0]._metadata.flags
+
+
+def test_a_file_that_was_looked_for_in_vain_is_found_once_it_is_there(tmp_path: Path) -> None:
+    (tmp_path / "model" / "extras").mkdir(parents=True)
+    (tmp_path / "model" / "mine.yaml").write_text("defaults:\n  - mlp\n  - optional extras: some\n")
+    found = []
+    for _ in range(2):
+        with composer(search_path(str(tmp_path))) as compose:
+            found.append("extras" in compose(parse(["model=mine"])).model)
+        (tmp_path / "model" / "extras" / "some.yaml").write_text("a: 1\n")
+    assert found == [False, True]

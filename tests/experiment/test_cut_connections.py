@@ -37,10 +37,10 @@ def cut(connections: list[socket.socket]) -> int:
 
 
 @pytest.mark.parametrize("update", ["sync", "async"])
-def test_no_step_is_lost(update: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_step_is_lost(update: str, cli: Callable, ran: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cuts = cut_at(5, 12, 20, monkeypatch=monkeypatch)
     common = ["train.steps=31", "train.eval_every=10"]
-    assert cli(*common, "hydra.run.dir=one").code == 0
+    ran("one", *common)
     ended = cli(*common, "cluster=2workers", "cluster.hosting=process", f"update={update}", "hydra.run.dir=run")
     assert ended.code == 0, ended.err
     assert len(cuts) == 3
@@ -71,7 +71,9 @@ def cut_at(*steps: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return cuts
 
 
-def test_slow_connections_change_no_number(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_connections_change_no_number(
+    cli: Callable, ran: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each message between tasks takes a while, and some take ten times as long, so that others overtake them."""
     count, never, send = itertools.count(), threading.Event(), frames.send
 
@@ -80,7 +82,7 @@ def test_slow_connections_change_no_number(cli: Callable, tmp_path: Path, monkey
         send(sock, buffers)
 
     common = ["train.steps=31", "train.eval_every=10"]
-    assert cli(*common, "hydra.run.dir=one").code == 0
+    ran("one", *common)
     monkeypatch.setattr(frames, "send", slowly)
     ended = cli(*common, "cluster=2workers", "cluster.hosting=process", "update=sync", "hydra.run.dir=run")
     assert ended.code == 0, ended.err

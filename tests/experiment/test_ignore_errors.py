@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from test_inputs import PER_EPOCH, ROWS, SIZE, Running, data, flat, running, tfrecord
-from test_records import SOFTMAX, digits, write
+from test_records import SOFTMAX, digits, written_digits
 
 import tfexp as tf
 from tfexp.experiment.datasets.record_files import RecordFiles, locate
@@ -17,7 +17,7 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.inputs.from_records import FromRecords
 from tfexp.experiment.recording import write_records
 
-__all__ = ["digits", "running", "write"]  # fixtures
+__all__ = ["digits", "running", "written_digits"]  # fixtures
 
 
 def rewrite(file: Path, change: Callable[[int, tf.train.Example], None]) -> None:

@@ -18,7 +18,7 @@ OWNERS = {
         "sweeps/plan.py",
         "sweeps/space.py",
     },
-    "omegaconf": {"cli.py", "composing.py", "sweeps/plan.py"},
+    "omegaconf": {"cli.py", "composing.py", "config_files.py", "sweeps/plan.py"},
     "yaml": {"cli.py", "composing.py", "origins.py", "reporting/run.py", "sweeps/command.py"},
     "rich": {
         "pages.py",

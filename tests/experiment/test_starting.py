@@ -25,10 +25,8 @@ def variables(folder: Path, step: int) -> dict[str, Any]:
 
 
 @pytest.fixture
-def first(cli: Callable, tmp_path: Path) -> Path:
-    ended = cli(*MLP, "train.steps=12", "train.keep_best=true", "train.eval_every=4", "hydra.run.dir=first")
-    assert ended.code == 0, ended.err
-    return tmp_path / "first"
+def first(ran: Callable) -> Path:
+    return ran("first", *MLP, "train.steps=12", "train.keep_best=true", "train.eval_every=4")
 
 
 def test_it_begins_where_the_other_ended(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -21,13 +23,21 @@ from tfexp.formats.checkpoint_state import checkpoint_exists, remove_checkpoint
 
 SIZE = 300_007  # more than one write, no multiple of anything
 
-# Saves value argv[3] at prefix argv[1] and dies by SIGKILL before call number argv[4] of the function argv[2].
+# For each line of its input [prefix, function, value, calls]: a fork saves the value at the prefix and dies by SIGKILL
+# before that call of the function. Prints how each ended.
 WRITER = """
-import os, signal, sys
+import json, os, signal, sys
 import numpy as np
 from tfexp.formats import bundle, bundle_files, bundle_writer
 
-prefix, function, value, left = sys.argv[1], sys.argv[2], float(sys.argv[3]), int(sys.argv[4])
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+prefix, function, value, left = json.loads(line)
 
 def deadly(real):
     def call(*args, **kwargs):
@@ -78,10 +88,27 @@ def values(prefix: Path) -> set[float]:
         return {float(v) for name in "xy" for v in np.unique(bundle.get_tensor(name))}
 
 
-def die(prefix: Path, function: str, calls: int, value: float = 2.0) -> None:
-    command = [sys.executable, "-c", WRITER, str(prefix), function, str(value), str(calls)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
-    assert done.returncode == -signal.SIGKILL, done.stderr
+class Die(Protocol):
+    def __call__(self, prefix: Path, function: str, calls: int, value: float = 2.0) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def die() -> Iterator[Die]:
+    """Save the value in a process that dies before that call of the function."""
+    command = [sys.executable, "-c", WRITER]
+    with subprocess.Popen(
+        command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        asks, answers = process.stdin, process.stdout
+
+        def save_and_die(prefix: Path, function: str, calls: int, value: float = 2.0) -> None:
+            asks.write(json.dumps([str(prefix), function, value, calls]) + "\n")
+            assert int(answers.readline()) == -signal.SIGKILL
+
+        yield save_and_die
+        asks.close()
 
 
 @pytest.mark.parametrize(
@@ -94,7 +121,7 @@ def die(prefix: Path, function: str, calls: int, value: float = 2.0) -> None:
         ("replace", 1, 2.0),  # data renamed, the index not
     ],
 )
-def test_a_killed_writer(tmp_path: Path, function: str, calls: int, expected: float) -> None:
+def test_a_killed_writer(die: Die, tmp_path: Path, function: str, calls: int, expected: float) -> None:
     prefix = tmp_path / "m"
     save(prefix, 1.0)
     die(prefix, function, calls)
@@ -108,7 +135,7 @@ def test_a_killed_writer(tmp_path: Path, function: str, calls: int, expected: fl
 
 
 @pytest.mark.parametrize(("calls", "expected"), [(0, None), (1, 2.0)])
-def test_a_writer_killed_at_its_first_checkpoint(tmp_path: Path, calls: int, expected: float | None) -> None:
+def test_a_writer_killed_at_its_first_checkpoint(die: Die, tmp_path: Path, calls: int, expected: float | None) -> None:
     prefix = tmp_path / "m"
     die(prefix, "replace", calls)
     assert checkpoint_exists(str(prefix)) == (expected is not None)
@@ -123,7 +150,7 @@ def test_a_writer_killed_at_its_first_checkpoint(tmp_path: Path, calls: int, exp
 
 # Two shards: two renames bring them under temporary names, three more commit them and the index.
 @pytest.mark.parametrize(("calls", "expected"), [(1, 1.0), (2, 1.0), (3, 2.0), (4, 2.0)])
-def test_a_merge_that_is_killed(tmp_path: Path, calls: int, expected: float) -> None:
+def test_a_merge_that_is_killed(die: Die, tmp_path: Path, calls: int, expected: float) -> None:
     prefix = tmp_path / "merged"
     parts = [tmp_path / "temp" / f"part-{i}" for i in range(2)]
     for part, name in zip(parts, "xy", strict=True):

@@ -445,6 +445,7 @@ def test_a_call_waits_for_what_its_body_is_to_wait_for():
         assert session.run(outer()) == 2.0 and session.run(v) == 3.0
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_objects_go_though_their_methods_were_traced():
     class Counted:
         @tf.function

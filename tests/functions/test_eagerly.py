@@ -121,6 +121,7 @@ def test_variables_made_in_the_first_call_have_values_that_may_depend_on_it() ->
         tf.function(lambda x: tf.Variable(1.0) * x)(1.0)
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_function_is_forgotten_with_who_may_call_it(world: Any) -> None:
     big = tf.Variable(np.zeros(1000, np.float32))
     with tf.GradientTape() as tape:

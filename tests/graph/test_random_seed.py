@@ -53,6 +53,7 @@ def test_a_seed_is_a_number() -> None:
         get_seed("one")  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_graph_is_not_kept_alive_by_its_numbering() -> None:
     gc.collect()
     before = len(random_seed._ops_numbered)

@@ -107,6 +107,7 @@ def test_what_functions_raise(session: Any, raised: Exception, error: Any, make:
         session.run(make(fails, [], tf.float32, name="mine"))
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_function_lives_as_long_as_its_graph() -> None:
     graph = tf.Graph()
     with graph.as_default():

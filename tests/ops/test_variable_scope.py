@@ -139,6 +139,7 @@ def test_scopes_are_left_on_errors_and_belong_to_graph_and_thread() -> None:
     assert seen == [""]
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_graph_can_go_away() -> None:
     """Nothing but the program keeps a graph with shared variables alive."""
     other = tf.Graph()

@@ -4,9 +4,12 @@ import gc
 import threading
 import weakref
 
+import pytest
+
 import tfexp as tf
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_forgotten_session_is_collected():
     with tf.Graph().as_default():
         a = tf.Variable(2.0)
@@ -21,6 +24,7 @@ def test_a_forgotten_session_is_collected():
     assert backend() is None
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_forgotten_session_is_collected_while_its_data_is_waited_for():
     asked, given = threading.Event(), threading.Event()
 

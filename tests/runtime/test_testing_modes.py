@@ -194,6 +194,7 @@ class Leaving:
             self.kept = [[], []]
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_what_tests_leave_behind():
     with eager_mode():
         assert Leaving().nothing() == [1]

@@ -62,6 +62,7 @@ def test_registries_and_stacks_that_know_where():
     assert traced.filename == __file__ and traced.lineno > 50
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_objects_by_identity():
     identity = module("util.object_identity")
     one, other = [1], [1]

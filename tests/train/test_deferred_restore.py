@@ -69,6 +69,7 @@ def test_values_changed_since_stay(saved: tuple[str, list[float]]) -> None:
     assert np.abs(kernel.numpy()).max() < 0.2  # Adam moves it by the moments that were restored; not back to what it was
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_nothing_waits_for_objects_that_are_gone(saved: tuple[str, list[float]]) -> None:
     model, optimizer = made()
     tf.train.Checkpoint(model=model, optimizer=optimizer).restore(saved[0])

@@ -166,6 +166,7 @@ def test_a_variable_keeps_its_name(eagerly):
     assert tf.saved_model.load_v2(THEIRS).w.name == "w:0"
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_functions_that_nobody_can_call_are_forgotten(eagerly):
     library = tf.get_default_graph()._functions
     gc.collect()

@@ -25,7 +25,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, InterpolationResolutionError, MissingMandatoryValue, ValidationError
 
 from tfexp.experiment.choices import conf_dir, own_folders
-from tfexp.experiment.config_files import parse_once
+from tfexp.experiment.config_files import parse_once, put_together_once
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
@@ -206,6 +206,7 @@ def composer(always: list[str]) -> Iterator[Compose]:
 
     parse_once()
     with hydra.initialize_config_dir(str(conf_dir()), job_name="tfexp", version_base="1.3"):
+        put_together_once()
         try:
             yield compose
         except SettingError as error:

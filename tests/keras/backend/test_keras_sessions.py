@@ -233,6 +233,7 @@ def test_clearing() -> None:
         assert pool.submit(elsewhere).result() == [False, True, False, "PlaceholderWithDefault"]
 
 
+@pytest.mark.usefixtures("only_new_garbage")
 def test_a_graph_is_forgotten_with_what_is_kept_for_it() -> None:
     with Graph().as_default() as graph:
         K.get_uid("dense")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hydra.core.override_parser.types import Override
 from omegaconf import DictConfig, OmegaConf, open_dict, read_write
 
 from tfexp.experiment.datasets.dataset import Dataset, prepare
-from tfexp.experiment.errors import ExperimentError, SettingError
+from tfexp.experiment.errors import SettingError
 from tfexp.experiment.runner import Experiment
 from tfexp.experiment.schema import Hosting, Settings
 from tfexp.experiment.sweeps.schema import Launcher, Sweep
@@ -41,7 +38,6 @@ class Planner:
 
     def __init__(self, door: Door, space: Space, sweep: Sweep, name: Callable[[DictConfig], str] | None = None) -> None:
         self._door, self._space, self._sweep = door, space, sweep
-        self._bases: dict[tuple[str, ...], DictConfig] = {}
         self._datasets: dict[str, Dataset] = {}
         self._steps: dict[str, int] = {}
         self._first: dict[str, int] = {}
@@ -49,19 +45,6 @@ class Planner:
 
     def trials(self, point_number: int, point: Point) -> list[Trial]:
         """The trials of a point, one per seed. Raises ExperimentError for settings that do not fit together."""
-        with self._saying_where(point):
-            return self._trials(point_number, point)
-
-    @contextlib.contextmanager
-    def _saying_where(self, point: Point) -> Iterator[None]:
-        """What is wrong with a point is traced to what has its values, by composing it as a whole."""
-        try:
-            yield
-        except SettingError:
-            self._door.compose(self._door.parse([*self._space.fixed, *(f"{key}={value}" for key, value in point.items())]))
-            raise
-
-    def _trials(self, point_number: int, point: Point) -> list[Trial]:
         config = self._composed(point)
         settings = self._door.settings(config)
         first = settings.train.seed
@@ -111,25 +94,13 @@ class Planner:
                 chosen = {key: option}
                 tried.append(self._space.point(lambda d, chosen=chosen: chosen.get(d.key, values[d.key][0])))  # type: ignore[misc]
         for point in tried:
-            with self._saying_where(point):
-                self._checked(self._door.settings(self._composed(point)))
+            self._checked(self._door.settings(self._composed(point)))
 
     # --- composing --------------------------------------------------------------------------------------------------
 
     def _composed(self, point: Point) -> DictConfig:
-        """The configuration with this point's values. What chooses files is composed once for each combination of choices;
-        single values are put into copies of that, as Hydra itself does it after it has put the files together."""
-        chooses = {key: value for key, value in point.items() if not _is_value(key)}
-        words = (*self._space.fixed, *(f"{key}={value}" for key, value in chooses.items()))
-        if words not in self._bases:
-            self._bases[words] = self._door.compose(self._door.parse(list(words)))
-        config = copy.deepcopy(self._bases[words])
-        with read_write(config), open_dict(config):
-            for key, value in point.items():
-                if key not in chooses:
-                    (override,) = self._door.parse([f"{key}={value}"])
-                    _put(config, key.lstrip("+"), override.value())
-        return config
+        words = [*self._space.fixed, *(f"{key}={value}" for key, value in point.items())]
+        return self._door.compose(self._door.parse(words))
 
     def _folder(self, config: DictConfig, number: int, varied: dict[str, str]) -> str:
         with read_write(config.hydra), open_dict(config.hydra):
@@ -188,16 +159,3 @@ class Planner:
                 "cluster.hosting", f"ray inside a sweep needs sweep.launcher=ray, and it is {self._sweep.launcher.name}"
             )
         return Needs(0.0, 0.0, cpus, gpus)
-
-
-def _put(config: DictConfig, key: str, value: Any) -> None:
-    try:
-        OmegaConf.update(config, key, value, merge=True, force_add=True)
-    except Exception as error:  # OmegaConf's own do not say which setting
-        raise ExperimentError(f"{key}={value}: {error}") from error
-
-
-def _is_value(key: str) -> bool:
-    """Whether the key names a value inside a section, rather than a file to choose or a setting of Hydra's."""
-    name = key.lstrip("+")
-    return "." in name and not name.startswith("hydra.") and "@" not in name and "/" not in name
