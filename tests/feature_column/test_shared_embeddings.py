@@ -55,6 +55,13 @@ def test_layers_have_one_table_in_each_graph() -> None:
                 np.testing.assert_array_equal(found, [[*TABLE[0], *TABLE[2]], [*(TABLE[1] + TABLE[2]), 0, 0]])
 
 
+def test_functions_have_the_table_of_their_graph() -> None:
+    layer = tf.keras.layers.DenseFeatures(columns())
+    outputs = [layer(features()), tf.function(lambda: layer(features()))()]
+    assert [v.name for v in tf.global_variables()] == ["a_b_shared_embedding:0"]
+    np.testing.assert_array_equal(*evaluate(outputs))
+
+
 def test_a_table_from_a_checkpoint(tmp_path: Any) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         session.run(tf.get_variable("table", initializer=2 * TABLE).initializer)
