@@ -202,13 +202,13 @@ class DistributionTestBase(TestCase):
 
     def _test_trainable_variable(self, strategy: Any) -> None:
         """Variables are trainable where it is not said, unless they are synchronized on read."""
-        sync, off = tf.VariableSynchronization.ON_READ, tf.VariableAggregation.SUM
+        on_read = {"synchronization": tf.VariableSynchronization.ON_READ, "aggregation": tf.VariableAggregation.SUM}
         cases: list[tuple[dict[str, Any], bool]] = [
             ({}, True),
             ({"trainable": True}, True),
             ({"trainable": False}, False),
-            ({"synchronization": sync, "aggregation": off}, False),
-            ({"synchronization": sync, "aggregation": off, "trainable": False}, False),
+            (on_read, False),
+            ({**on_read, "trainable": False}, False),
         ]
         makers: list[Callable[..., Any]] = [lambda **kwargs: tf.Variable(1.0, **kwargs), self._got]
         for make in makers:
