@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -60,6 +62,18 @@ def test_functions_have_the_table_of_their_graph() -> None:
     outputs = [layer(features()), tf.function(lambda: layer(features()))()]
     assert [v.name for v in tf.global_variables()] == ["a_b_shared_embedding:0"]
     np.testing.assert_array_equal(*evaluate(outputs))
+
+
+@pytest.mark.usefixtures("only_new_garbage")
+def test_graphs_go_though_their_columns_stay() -> None:
+    made = columns()
+    with tf.Graph().as_default() as graph:
+        tf.keras.layers.DenseFeatures(made)(features())
+        tf.train.export_meta_graph()
+    seen = weakref.ref(graph)
+    del graph
+    gc.collect()
+    assert seen() is None
 
 
 def test_a_table_from_a_checkpoint(tmp_path: Any) -> None:

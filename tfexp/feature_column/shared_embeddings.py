@@ -9,7 +9,6 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.feature_column.column import Features
 from tfexp.feature_column.dense import OfTable, checked_embedding, name_of_shared
-from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.variable_scope import get_variable
@@ -32,7 +31,6 @@ class SharedTable:
         self._dimension, self._num_buckets, self._name = dimension, num_buckets, name
         self._initializer, self._trainable = initializer, trainable
         self._checkpoint, self._name_in_checkpoint = ckpt_to_load_from, tensor_name_in_ckpt
-        self._made: dict[Graph, Any] = {}
 
     def __call__(self, categorical_column: Any, combiner: str, max_norm: float | None) -> SharedEmbedding:
         """A column of this table."""
@@ -45,9 +43,10 @@ class SharedTable:
     @property
     def embedding_weights(self) -> Any:
         """float32 [num_buckets, dimension], from a checkpoint where that was said."""
-        graph = get_default_graph().outermost
-        if graph not in self._made:
-            self._made[graph] = get_variable(
+        # A collection, so that a variable lives and dies with its graph, which columns may outlive.
+        made = get_default_graph().outermost.get_collection_ref(("shared table", self))
+        if not made:
+            table = get_variable(
                 self._name,
                 shape=(self._num_buckets, self._dimension),
                 dtype=dtypes.float32,
@@ -55,8 +54,9 @@ class SharedTable:
                 trainable=self._trainable,
             )
             if self._checkpoint is not None:
-                init_from_checkpoint(self._checkpoint, {str(self._name_in_checkpoint): self._made[graph]})
-        return self._made[graph]
+                init_from_checkpoint(self._checkpoint, {str(self._name_in_checkpoint): table})
+            made.append(table)
+        return made[0]
 
 
 class _SharedEmbedding(NamedTuple):
