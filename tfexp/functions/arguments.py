@@ -208,7 +208,7 @@ def _parts(spec: TypeSpec) -> list[TensorSpec]:
 
 
 def _packed(spec: TypeSpec, parts: Iterator[Any]) -> Any:
-    """The value of these tensors, of which there may be more."""
+    """The value that the next of these tensors are the parts of."""
     if isinstance(spec, TensorSpec):
         return next(parts)
     components = spec._component_specs
