@@ -64,6 +64,8 @@ def test_parts_of_a_graph_are_run_in_a_session_of_their_own(tmp_path: Path) -> N
             path = tf.train.Saver().save(session, str(tmp_path / "model"))
         assert learn.run_n({"more": more}, restore_checkpoint_path=path) == [{"more": 8.0}]
         assert learn.infer(path, {"v": variable * 2, "fed": fed}, {fed: 3.0}) == {"v": 14.0, "fed": 3.0}
+        with tf.Graph().as_default():
+            assert learn.infer(path, {"alone": tf.constant(2.0)}) == {"alone": 2.0}
         with pytest.raises(ValueError, match="output_dict is invalid"):
             learn.run_n({})
         with pytest.raises(ValueError, match="feed_dicts is invalid"):

@@ -149,6 +149,23 @@ def test_outputs_of_steps_that_are_not_reduced_are_the_replicas() -> None:
     assert _steps(two(), 2, None, in_replica=False)[0][0] == [3, 4]
 
 
+def test_outputs_of_steps_may_be_structures_of_the_replicas() -> None:
+    strategy = two()
+    with strategy.scope():
+        iterator, zero = strategy.make_input_fn_iterator(lambda _: Dataset.range(1, 20)), tf.constant(0, tf.int64)
+
+        def step(context: Any, elements: Any) -> Any:
+            context.set_last_step_output("last", {"both": elements, "one": tf.constant(7)})
+            return tf.no_op()
+
+        initial = {"last": {"both": [zero, zero], "one": 0}}
+        context = strategy.extended.experimental_run_steps_on_iterator(step, iterator, 2, initial)
+    last = context.last_step_outputs["last"]
+    with session() as opened:
+        opened.run(iterator.initialize())
+        assert opened.run([*strategy.experimental_local_results(last["both"]), last["one"]]) == [3, 4, 7]
+
+
 def test_a_replica_says_how_its_output_is_reduced() -> None:
     with pytest.raises(ValueError, match="its output 'last' is reduced"):
         _steps(two(), 2, None, in_replica=True)

@@ -144,6 +144,12 @@ def test_variables_are_listed_below_their_columns() -> None:
     assert tf.get_collection("mine") == [v for variables in of_columns[0].values() for v in variables]
 
 
+def test_weights_are_in_the_collections_that_are_asked_for_wherever_they_are() -> None:
+    with tf.variable_scope("", custom_getter=lambda getter, *args, **how: getter(*args, **{**how, "collections": ["own"]})):
+        fc.linear_model(features(), [X], weight_collections=["mine"])
+    assert tf.get_collection("mine") == tf.get_collection("model_variables") == tf.get_collection("own") != []
+
+
 def test_shared_embeddings() -> None:
     others = fc.categorical_column_with_vocabulary_list("s", ["a", "b", "d"])
     columns = fc.shared_embedding_columns([LETTERS, others], 2, initializer=counted)

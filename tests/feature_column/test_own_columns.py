@@ -75,6 +75,8 @@ def test_columns_are_of_the_classes_that_tests_name() -> None:
     words = tf.feature_column.sequence_categorical_column_with_identity("s", 3)
     for column in (tf.feature_column.indicator_column(words), tf.feature_column.sequence_numeric_column("x")):
         assert isinstance(column, later.SequenceDenseColumn) and isinstance(column, older._SequenceDenseColumn)
+    embedding = tf.feature_column.embedding_column(tf.feature_column.categorical_column_with_identity("i", 3), 2)
+    assert isinstance(later._transform_features_v2({"i": [[1]]}, [embedding], None)[embedding], tf.SparseTensor)
     assert bucketized.parents == [bucketized.source_column]
     assert older._bucketized_column(bucketized.source_column, [0.0, 1.0]) == bucketized
     assert bucketized._variable_shape.num_elements() == bucketized._num_buckets == 3

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,6 +55,25 @@ def test_layers_have_one_table_in_each_graph() -> None:
             assert [v.name for v in tf.trainable_variables()] == ["a_b_shared_embedding:0"] and first.weights == []
             for found in evaluate(outputs):
                 np.testing.assert_array_equal(found, [[*TABLE[0], *TABLE[2]], [*(TABLE[1] + TABLE[2]), 0, 0]])
+
+
+def test_functions_have_the_table_of_their_graph() -> None:
+    layer = tf.keras.layers.DenseFeatures(columns())
+    outputs = [layer(features()), tf.function(lambda: layer(features()))()]
+    assert [v.name for v in tf.global_variables()] == ["a_b_shared_embedding:0"]
+    np.testing.assert_array_equal(*evaluate(outputs))
+
+
+@pytest.mark.usefixtures("only_new_garbage")
+def test_graphs_go_though_their_columns_stay() -> None:
+    made = columns()
+    with tf.Graph().as_default() as graph:
+        tf.keras.layers.DenseFeatures(made)(features())
+        tf.train.export_meta_graph()
+    seen = weakref.ref(graph)
+    del graph
+    gc.collect()
+    assert seen() is None
 
 
 def test_a_table_from_a_checkpoint(tmp_path: Any) -> None:

@@ -267,6 +267,17 @@ def test_an_input_signature_makes_one_trace() -> None:
         np.testing.assert_array_equal(result, expected)
 
 
+def test_an_input_signature_takes_defaults_and_no_more_than_it_has() -> None:
+    number = tf.TensorSpec([], tf.float32)
+    plus = tf.function(lambda x, y=2.0, z=4.0: x + y + z, input_signature=[number, number])
+    assert run([plus(1.0), plus(1.0, y=3.0)]) == [7.0, 8.0]
+    whole = tf.function(lambda x, y=2.0, z=4.0: x + y + z, input_signature=[number] * 3)
+    assert run(whole(1.0, z=5.0)) == 8.0
+    for call, received in ((lambda: plus(1.0, 2.0, 3.0), r"3 argument\(s\)"), (lambda: plus(1.0, z=3.0), "argument z")):
+        with pytest.raises(TypeError, match=f"only pass arguments covered by it. Received {received}"):
+            call()
+
+
 def test_an_input_signature_of_sparse_and_ragged_tensors() -> None:
     sparse, ragged = tf.SparseTensorSpec([None, 5], tf.float32), tf.RaggedTensorSpec([None, None, None], tf.int32)
 
@@ -344,6 +355,8 @@ def test_a_concrete_function_says_what_it_is() -> None:
         np.testing.assert_array_equal(run(call())["power"], [16])
     with pytest.raises(TypeError, match=r"argument names \['base'\] but got values for \[\]. Missing: \['base'\]"):
         concrete()
+    with pytest.raises(TypeError, match=r"got values for \['other'\]. Missing: \['base'\]"):
+        concrete(other=1.0)
     with pytest.raises(ValueError, match="All inputs to `ConcreteFunction`s must be Tensors; on invocation of power"):
         concrete("text")
     with pytest.raises(TypeError, match=r"argument 'base' is a tensor of float32 and shape .*, got one of int32"):

@@ -129,6 +129,8 @@ def test_values_of_devices():
         assert session.run([total.values, total.indices])[1].tolist() == [1, 3]
         assert session.run(half.values).tolist() == [0.5]
         assert session.run(utils.aggregate_tensors_or_indexed_slices([tf.constant(1.0), tf.constant(2.0)])) == 3
+        dense = utils.aggregate_tensors_or_indexed_slices([one, tf.ones([4])])
+        assert session.run(dense).tolist() == [1.0, 2.0, 1.0, 1.0]
     assert utils.contains_indexed_slices([tf.constant(1.0), (one,)]) and not utils.contains_indexed_slices([one.values])
 
 

@@ -342,6 +342,8 @@ def test_sums_of_slices():
         summed = session.run(backprop.aggregate_indexed_slices_gradients([dense, one]))
         assert summed.tolist() == [[2.0, 3.0], [4.0, 6.0]]
         assert session.run(flat.indices).tolist() == [6, 5]
+        wide = tf.IndexedSlices(one.values, tf.constant([2, 3], tf.int64))
+        assert session.run(backprop.aggregate_indexed_slices_gradients([one, wide]).indices).tolist() == [0, 1, 2, 3]
     assert backprop.aggregate_indexed_slices_gradients([None]) is None
     assert backprop.aggregate_indexed_slices_gradients([one]) is one
 

@@ -9,7 +9,7 @@ import tfexp as tf
 from tfexp.contributed import remapped_matrices
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.variable_store import PartitionInfo
-from tfexp.stand_ins import checkpoint_initializers, functional_savers, hooks_of_several_steps, tracked
+from tfexp.stand_ins import functional_savers, hooks_of_several_steps, tracked, warm_starting
 from tfexp.stand_ins.context import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
@@ -150,10 +150,10 @@ def test_what_no_matrix_is_remapped_with(error, message, given):
 def test_a_variable_starts_with_the_words_of_before(matrix):
     path, old, new, *_ = matrix
     variable = tf.get_variable("w", initializer=np.zeros((3, 2), np.float32))
-    checkpoint_initializers._warm_start_var_with_vocab(variable, new, 3, path, old, prev_tensor_name="m")
+    warm_starting._warm_start_var_with_vocab(variable, new, 3, path, old, prev_tensor_name="m")
     assert initialized(variable) == [[5, 6], [0, 0], [1, 2]]
     with pytest.raises(ValueError, match="Must provide all"):
-        checkpoint_initializers._warm_start_var_with_vocab(variable, None, 3, path, old)
+        warm_starting._warm_start_var_with_vocab(variable, None, 3, path, old)
 
 
 # --- several steps in a run --------------------------------------------------------------------------------------------
@@ -259,7 +259,7 @@ def test_signatures_and_folders_of_exports(tmp_path):
 
 
 def test_variables_and_their_names_in_checkpoints():
-    info = checkpoint_initializers._get_var_info
+    info = warm_starting._get_var_info
     with tf.Graph().as_default():
         whole = tf.get_variable("a", [2])
         parts = tf.get_variable("s/b", [4], partitioner=tf.fixed_size_partitioner(2))

@@ -66,6 +66,13 @@ def test_the_innermost_wrapper_is_given_another_target():
     assert decorators.rewrap(outer, abs, int) is outer and outer(-3) == -1 and decorators.unwrap(inner)[1] is int
     assert decorators.rewrap(abs, abs, int) is int
 
+    class Valued:
+        value = decorate(lambda self: 1)
+
+    one = Valued()
+    decorators.rewrap(one.value, decorators.unwrap(one.value)[1], lambda self: 5)
+    assert one.value() == 6
+
 
 def test_arguments_of_callables():
     class Called:

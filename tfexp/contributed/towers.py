@@ -13,12 +13,13 @@ from typing import Any
 
 from tfexp.contributed.opt.wrapper import OptimizerWrapper
 from tfexp.core.device import DeviceName
+from tfexp.distribute.cross_device import summed
 from tfexp.estimator.arguments import call_with_wanted
 from tfexp.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.spec import EstimatorSpec
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group, no_op
 from tfexp.graph.scopes import control_dependencies, device, get_collection, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
@@ -213,10 +214,7 @@ def _cut(batch: Any, count: int) -> list[Any]:
 
 def _summed(parts: Sequence[Any], place: str, name: str | None = None) -> Any:
     with device(place):
-        if not isinstance(parts[0], IndexedSlices):
-            return add_n(list(parts), name=name)
-        indices = concat([part.indices for part in parts], axis=0)
-        return IndexedSlices(concat([part.values for part in parts], axis=0), indices, parts[0].dense_shape)
+        return summed(parts, functools.partial(add_n, name=name))
 
 
 def _trained(specs: Sequence[EstimatorSpec], place: str) -> EstimatorSpec:

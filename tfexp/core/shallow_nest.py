@@ -177,9 +177,9 @@ def get_traverse_shallow_structure(
 # --- paths ------------------------------------------------------------------------------------------------------------
 
 
-def yield_flat_paths(structure: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
+def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple[Any, ...]]:
     """For each leaf, the keys and indices on the way to it."""
-    return (path for path, _ in _pairs_up_to(structure, structure, expand_composites))
+    return (path for path, _ in _pairs_up_to(nest, nest, expand_composites))
 
 
 def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[tuple[Any, ...], Any]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from typing import Any
 from weakref import WeakValueDictionary
@@ -85,7 +84,7 @@ class GradientsDebugger(AbstractContextManager["GradientsDebugger"]):
         names = (tensor.name for op in graph.get_operations() for tensor in op.outputs)
         return self._watch(graph, {name for name in names if re.match(tensor_name_regex, name)})
 
-    def _watch(self, graph: Graph, names: Iterable[str]) -> GradientsDebugger:
+    def _watch(self, graph: Graph, names: set[str]) -> GradientsDebugger:
         for op in graph.get_operations():
             for tensor in op.outputs:
                 if tensor.name in names:

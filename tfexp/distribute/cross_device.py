@@ -12,10 +12,10 @@ from tfexp.distribute.devices import devices_of, whole
 from tfexp.distribute.reductions import ReduceOp
 from tfexp.distribute.values import DistributedValues, Mirrored
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.gradient_sums import add_slices
 from tfexp.graph.scopes import device
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
-from tfexp.ops.array_join import concat
 from tfexp.ops.elementwise_binary import add_n
 
 
@@ -105,13 +105,10 @@ def _is_there(value: DistributedValues, destinations: Any) -> bool:
 
 
 def summed(values: Sequence[Any], accumulate: Any) -> Any:
-    """Tensors by `accumulate`, IndexedSlices one behind the other. ValueError for some of each."""
-    if not any(isinstance(value, IndexedSlices) for value in values):
-        return accumulate([convert_to_tensor(value) for value in values])
-    if not all(isinstance(value, IndexedSlices) for value in values):
-        raise ValueError(f"The replicas' values must all be dense or all be IndexedSlices. Given: {list(values)}")
-    rows, indices = concat([v.values for v in values], axis=0), concat([v.indices for v in values], axis=0)
-    return IndexedSlices(rows, indices, values[0].dense_shape)
+    """Tensors by `accumulate`; IndexedSlices one behind the other, or dense where there are tensors among them."""
+    if any(isinstance(value, IndexedSlices) for value in values):
+        return add_slices(list(values))
+    return accumulate([convert_to_tensor(value) for value in values])
 
 
 def divided(value: Any, by: int) -> Any:

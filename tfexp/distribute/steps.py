@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.core import nest
 from tfexp.distribute import contexts
-from tfexp.distribute.values import PerReplica, local_results, regroup
+from tfexp.distribute.values import copies_of, local_results, regroup
 from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies
@@ -74,16 +74,23 @@ def run_steps(
             return [number + 1, *last]
 
     count, *last = while_loop(
-        lambda number, *_: number < iterations, step, [0, *initial], parallel_iterations=1, return_same_structure=True
+        lambda number, *_: number < iterations,
+        step,
+        [0, *initial],
+        parallel_iterations=1,
+        back_prop=False,
+        name="",
+        return_same_structure=True,
     )
     context.run_op = group(count, *last)
     found, given = iter(last), context._last_step_outputs
+
+    def of_last_step(value: Any) -> Any:
+        copies = copies_of(value)
+        return next(found) if copies is None else regroup([next(found) for _ in copies])
+
     for name in sorted(given):
-        value = given[name]
-        if isinstance(value, PerReplica):
-            given[name] = regroup([next(found) for _ in value.values])
-        else:
-            given[name] = nest.map_structure(lambda _: next(found), value)
+        given[name] = nest.map_structure(of_last_step, given[name])
     return context
 
 

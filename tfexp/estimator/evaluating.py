@@ -124,16 +124,16 @@ def _write(results: Mapping[str, Any], output_dir: str, checkpoint_path: str | N
 
 def _add(summary: Summary, name: str, value: Any) -> None:
     """Numbers as scalars, arrays as tensors, bytes as the summaries that they are. Structures of them have no summary."""
-    kind = None if nest.is_nested(value) else np.asarray(value).dtype.kind
+    has_numbers = not nest.is_nested(value) and np.asarray(value).dtype.kind in "fiub"
     if isinstance(value, bytes):
         for number, one in enumerate(Summary.FromString(value).value):
             summary.value.add().CopyFrom(one)
             summary.value[-1].tag = f"{name}/{number}"
     elif isinstance(value, str):
         summary.value.add(tag=name).tensor.CopyFrom(make_tensor_proto(as_text(value)))
-    elif kind in tuple("fiub") and np.ndim(value) == 0:
+    elif has_numbers and np.ndim(value) == 0:
         summary.value.add(tag=name, simple_value=float(value))
-    elif kind in tuple("fiub"):
+    elif has_numbers:
         summary.value.add(tag=name).tensor.CopyFrom(make_tensor_proto(value))
     else:
         _log.warning("Skipping summary for %s: it is neither a number, an array of them nor a summary: %r", name, value)

@@ -134,11 +134,31 @@ class _Embedding(NamedTuple):
     trainable: bool
 
 
-@in_configs
-class EmbeddingColumn(_Embedding, OfCategorical):
-    """Rows of a table that is learnt, combined: [batch, dimension]."""
+class OfTable(OfCategorical):
+    """Rows of a table, for each id one, combined: [batch, columns of the table]."""
 
     _kind = "embedding_column"
+    combiner: str
+    max_norm: float | None
+
+    def transformed(self, features: Features) -> Any:
+        return features.get(self.categorical_column)
+
+    def looked_up(self, features: Features, table: Any) -> Tensor:
+        found = self.categorical_column.ids(features)
+        return safe_embedding_lookup_sparse(
+            embedding_weights=table,
+            sparse_ids=found.ids,
+            sparse_weights=found.weights,
+            combiner=self.combiner,
+            name=f"{self.name}_weights",
+            max_norm=self.max_norm,
+        )
+
+
+@in_configs
+class EmbeddingColumn(_Embedding, OfTable):
+    """Rows of a table that is learnt, combined: [batch, dimension]."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -162,9 +182,6 @@ class EmbeddingColumn(_Embedding, OfCategorical):
             table = state_manager.get_variable(self, "embedding_weights")
             init_from_checkpoint(self.ckpt_to_load_from, {str(self.tensor_name_in_ckpt): table})
 
-    def transformed(self, features: Features) -> Any:
-        return self.categorical_column.ids(features)
-
     def dense(self, features: Features, trainable: bool = True) -> Tensor:
         return self.looked_up(features, self.table(trainable))
 
@@ -184,17 +201,6 @@ class EmbeddingColumn(_Embedding, OfCategorical):
         if self.ckpt_to_load_from is not None:
             init_from_checkpoint(self.ckpt_to_load_from, {str(self.tensor_name_in_ckpt): table})
         return table
-
-    def looked_up(self, features: Features, table: Any) -> Tensor:
-        found = features.get(self)
-        return safe_embedding_lookup_sparse(
-            embedding_weights=table,
-            sparse_ids=found.ids,
-            sparse_weights=found.weights,
-            combiner=self.combiner,
-            name=f"{self.name}_weights",
-            max_norm=self.max_norm,
-        )
 
 
 def checked_embedding(

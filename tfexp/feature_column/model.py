@@ -104,7 +104,11 @@ def variables_of(scope: VariableScope) -> list[Any]:
     return get_collection(GraphKeys.GLOBAL_VARIABLES, re.escape(f"{scope.name}/"))
 
 
-def keep(variables: Iterable[Any], collections: Sequence[str] | None) -> None:
+def _parts(variable: Any) -> list[Any]:
+    return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
+
+
+def keep(variables: Sequence[Any], collections: Sequence[str] | None) -> None:
     """Adds variables to the model's, and to the collections that were asked for, where they are not in them yet."""
     for name in dict.fromkeys([*(collections or []), GraphKeys.MODEL_VARIABLES]):
         kept = get_collection_ref(name)
@@ -146,13 +150,15 @@ def linear_in_scope(
         if not isinstance(column, CategoricalColumn):
             column.check_without_time("linear_model", "sequence_input_layer")
     made = Features(features)
+
+    def weights_of(size: list[int]) -> Any:
+        weights = get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable)
+        keep(_parts(weights), weight_collections)
+        return weights
+
     outputs = []
     for column in columns:
         with variable_scope(None, default_name=column._var_scope_name) as scope:
-
-            def weights_of(size: list[int]) -> Any:
-                return get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable)
-
             outputs.append(weighed(column, made, units, sparse_combiner, weights_of, lambda one: one.dense(made, trainable)))
             own = variables_of(scope)
             keep(own, weight_collections)
@@ -161,10 +167,9 @@ def linear_in_scope(
     check_batch_sizes(columns, outputs)
     total = add_n(outputs, name="weighted_sum_no_bias")
     bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
-    parts = list(bias) if isinstance(bias, PartitionedVariable) else [bias]
-    keep(parts, weight_collections)
+    keep(_parts(bias), weight_collections)
     if cols_to_vars is not None:
-        cols_to_vars["bias"] = parts
+        cols_to_vars["bias"] = _parts(bias)
     return bias_add(total, bias, name="weighted_sum")
 
 

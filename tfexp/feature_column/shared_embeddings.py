@@ -8,17 +8,15 @@ from typing import Any, NamedTuple, NoReturn
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.feature_column.column import Features
-from tfexp.feature_column.dense import OfCategorical, checked_embedding, name_of_shared
-from tfexp.graph.graph import Graph
+from tfexp.feature_column.dense import OfTable, checked_embedding, name_of_shared
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.embedding_sparse import safe_embedding_lookup_sparse
 from tfexp.ops.variable_scope import get_variable
 from tfexp.train.assignment_maps import init_from_checkpoint
 
 
 class SharedTable:
-    """The table of several columns: in each graph a variable, which the first that asks makes in its scope."""
+    """The table of several columns: in each graph, with its functions, a variable, which the first that asks makes."""
 
     def __init__(
         self,
@@ -33,7 +31,6 @@ class SharedTable:
         self._dimension, self._num_buckets, self._name = dimension, num_buckets, name
         self._initializer, self._trainable = initializer, trainable
         self._checkpoint, self._name_in_checkpoint = ckpt_to_load_from, tensor_name_in_ckpt
-        self._made: dict[Graph, Any] = {}
 
     def __call__(self, categorical_column: Any, combiner: str, max_norm: float | None) -> SharedEmbedding:
         """A column of this table."""
@@ -46,9 +43,10 @@ class SharedTable:
     @property
     def embedding_weights(self) -> Any:
         """float32 [num_buckets, dimension], from a checkpoint where that was said."""
-        graph = get_default_graph()
-        if graph not in self._made:
-            self._made[graph] = get_variable(
+        # A collection, so that a variable lives and dies with its graph, which columns may outlive.
+        made = get_default_graph().outermost.get_collection_ref(("shared table", self))
+        if not made:
+            table = get_variable(
                 self._name,
                 shape=(self._num_buckets, self._dimension),
                 dtype=dtypes.float32,
@@ -56,8 +54,9 @@ class SharedTable:
                 trainable=self._trainable,
             )
             if self._checkpoint is not None:
-                init_from_checkpoint(self._checkpoint, {str(self._name_in_checkpoint): self._made[graph]})
-        return self._made[graph]
+                init_from_checkpoint(self._checkpoint, {str(self._name_in_checkpoint): table})
+            made.append(table)
+        return made[0]
 
 
 class _SharedEmbedding(NamedTuple):
@@ -67,10 +66,8 @@ class _SharedEmbedding(NamedTuple):
     max_norm: float | None
 
 
-class SharedEmbedding(_SharedEmbedding, OfCategorical):
+class SharedEmbedding(_SharedEmbedding, OfTable):
     """Rows of a table that other columns have, too, combined: [batch, dimension]."""
-
-    _kind = "embedding_column"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -80,9 +77,6 @@ class SharedEmbedding(_SharedEmbedding, OfCategorical):
     def variable_shape(self) -> TensorShape:
         return TensorShape([self.shared_embedding_column_creator.dimension])
 
-    def transformed(self, features: Features) -> Any:
-        return features.get(self.categorical_column)
-
     def dense(self, features: Features, trainable: bool = True) -> NoReturn:
         raise ValueError(
             "SharedEmbeddingColumns are not supported in `linear_model` or `input_layer`. Please use `DenseFeatures` or "
@@ -90,15 +84,7 @@ class SharedEmbedding(_SharedEmbedding, OfCategorical):
         )
 
     def with_state(self, features: Features, state_manager: Any) -> Tensor:
-        found = self.categorical_column.ids(features)
-        return safe_embedding_lookup_sparse(
-            embedding_weights=self.shared_embedding_column_creator.embedding_weights,
-            sparse_ids=found.ids,
-            sparse_weights=found.weights,
-            combiner=self.combiner,
-            name=f"{self.name}_weights",
-            max_norm=self.max_norm,
-        )
+        return self.looked_up(features, self.shared_embedding_column_creator.embedding_weights)
 
     def _get_config(self) -> NoReturn:
         raise NotImplementedError("Columns that share a table have no config")

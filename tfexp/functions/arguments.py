@@ -108,13 +108,16 @@ class Parameters:
     def _bind_to_signature(self, given: inspect.BoundArguments) -> Bound:
         assert self.input_signature is not None
         specs = self.input_signature
-        args = tuple(given.args)
-        if given.kwargs:
-            raise ValueError(
-                f"{self.name}: with an input_signature, keyword-only arguments are not taken: {sorted(given.kwargs)}"
+        beyond = [name for name in given.kwargs if name not in self.traced.parameters]
+        if beyond or len(given.args) > len(specs):
+            raise TypeError(
+                f"{self.name}: When input_signature is provided, only pass arguments covered by it. Received "
+                + (f"argument {beyond[0]}." if beyond else f"{len(given.args)} argument(s).")
             )
+        given.apply_defaults()
+        args = given.args[: len(specs)]
         try:
-            given_leaves = flatten_up_to(specs, args[: len(specs)] if len(args) > len(specs) else args)
+            given_leaves = flatten_up_to(specs, args)
         except (ValueError, TypeError) as error:
             raise ValueError(
                 f"{self.name}: Structure of Python function inputs does not match input_signature:\n"
@@ -205,7 +208,7 @@ def _parts(spec: TypeSpec) -> list[TensorSpec]:
 
 
 def _packed(spec: TypeSpec, parts: Iterator[Any]) -> Any:
-    """The value of these tensors, of which there may be more."""
+    """The value that the next of these tensors are the parts of."""
     if isinstance(spec, TensorSpec):
         return next(parts)
     components = spec._component_specs

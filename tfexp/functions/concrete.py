@@ -152,9 +152,9 @@ class ConcreteFunction:
         by_name = names[len(given) :]
         missing = [name for name in by_name if name not in rest]
         if missing:
-            known = [*names[: len(given)], *(name for name in by_name if name in rest)]
             raise TypeError(
-                f"{self._trace.name}(): Expected argument names {names} but got values for {known}. Missing: {missing}."
+                f"{self._trace.name}(): Expected argument names {names} but got values for "
+                f"{[*names[: len(given)], *rest]}. Missing: {missing}."
             )
         given += [rest.pop(name) for name in by_name]
         if rest:

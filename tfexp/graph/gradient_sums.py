@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import get_op
-from tfexp.graph.convert import IndexedSlices, constant, register_tensor_conversion_function
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, register_tensor_conversion_function
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
@@ -47,15 +47,17 @@ def add_pairwise(op: Operation, grads: list[Any]) -> Tensor:
 
 
 def add_slices(grads: list[Any]) -> Gradient:
-    """Sparse gradients are concatenated; with a dense one among them, all become dense."""
+    """Sparse gradients are concatenated, if there is more than one; with a dense one among them, all become dense."""
+    if len(grads) == 1:
+        return grads[0]
     if any(isinstance(g, Tensor) for g in grads):
         result: Tensor = get_op("AddN")(grads)
         return result
-    indices = [g.indices for g in grads]
+    indices = [convert_to_tensor(g.indices) for g in grads]
     if len({i.dtype.base_dtype for i in indices}) > 1:
         indices = [i if i.dtype is dtypes.int64 else get_op("Cast")(i, DstT=dtypes.int64) for i in indices]
     return IndexedSlices(
-        _concat_rows([g.values for g in grads]),
+        _concat_rows([convert_to_tensor(g.values) for g in grads]),
         _concat_rows(indices),
         grads[0].dense_shape,
     )

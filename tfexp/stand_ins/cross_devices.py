@@ -20,7 +20,7 @@ __all__ = ["divide_by_n_tensors_or_indexed_slices"]
 
 
 def aggregate_tensors_or_indexed_slices(values: Sequence[Any], accumulation_fn: Callable[..., Any] = add_n) -> Any:
-    """Tensors by `accumulation_fn`, IndexedSlices one behind the other. ValueError for some of each."""
+    """Tensors by `accumulation_fn`; IndexedSlices one behind the other, or dense where there are tensors among them."""
     return summed(values, accumulation_fn)
 
 

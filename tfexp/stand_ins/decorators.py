@@ -96,7 +96,7 @@ def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
     wrapper = decorator_func
     while (inside := _inside(wrapper)) is not previous_target and _inside(inside) is not None:
         wrapper = inside
-    wrapper.__wrapped__ = new_target
+    getattr(wrapper, "__func__", wrapper).__wrapped__ = new_target
     getattr(wrapper, "_tf_decorator", wrapper)._decorated_target = new_target
     return decorator_func
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfexp.graph.convert import IndexedSlices
+from tfexp.graph.gradient_sums import add_slices
 from tfexp.ops.array_gather import gather
-from tfexp.ops.array_join import concat
-from tfexp.ops.elementwise_binary import add_n
 
 
 def flatten_nested_indexed_slices(grad: IndexedSlices) -> IndexedSlices:
@@ -25,8 +24,4 @@ def aggregate_indexed_slices_gradients(grads: Sequence[Any]) -> Any:
     given = [grad for grad in grads if grad is not None]
     if len(given) < 2:
         return given[0] if given else None
-    if not all(isinstance(grad, IndexedSlices) for grad in given):
-        return add_n(given)
-    flat = [flatten_nested_indexed_slices(grad) for grad in given]
-    values, indices = concat([grad.values for grad in flat], axis=0), concat([grad.indices for grad in flat], axis=0)
-    return IndexedSlices(values, indices, flat[0].dense_shape)
+    return add_slices([flatten_nested_indexed_slices(grad) if isinstance(grad, IndexedSlices) else grad for grad in given])

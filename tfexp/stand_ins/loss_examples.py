@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from tfexp.data.dataset import Dataset
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import constant
@@ -80,6 +82,10 @@ def _repeated_one() -> Dataset:
     return Dataset.from_tensors([[1.0]]).repeat().batch(1, drop_remainder=True)
 
 
+def _squared_error(output: Any) -> Tensor:
+    return (reduce_mean(reshape(output, [])) - constant(1.0)) ** 2
+
+
 def single_loss_example(
     optimizer_fn: Callable[[], Any], distribution: Any, use_bias: bool = False, iterations_per_step: int = 1
 ) -> tuple[StandardSingleLossStep, Dense]:
@@ -87,7 +93,7 @@ def single_loss_example(
     layer = Dense(1, use_bias=use_bias)
 
     def loss(context: Any, x: Any) -> Tensor:
-        return (reduce_mean(reshape(layer(x), [])) - constant(1.0)) ** 2
+        return _squared_error(layer(x))
 
     return StandardSingleLossStep(_repeated_one, loss, optimizer_fn(), distribution, iterations_per_step), layer
 
@@ -100,7 +106,7 @@ def minimize_loss_example(
 
     def model_fn(x: Any) -> Any:
         def loss() -> Tensor:
-            return (reduce_mean(reshape(layer(x), [])) - constant(1.0)) ** 2
+            return _squared_error(layer(x))
 
         if isinstance(optimizer, OptimizerV2):
             return optimizer.minimize(loss, lambda: layer.trainable_variables)
@@ -122,8 +128,8 @@ def batchnorm_example(
     """
 
     def dataset_fn() -> Dataset:
-        batches = [[[float(x * 8 + y + z * 100) for y in range(8)] for x in range(16)] for z in range(batch_per_epoch)]
-        return Dataset.from_tensor_slices(batches).repeat()
+        rows, hundreds = np.arange(16 * 8).reshape(16, 8), 100 * np.arange(batch_per_epoch).reshape(-1, 1, 1)
+        return Dataset.from_tensor_slices((rows + hundreds).astype(np.float32)).repeat()
 
     optimizer = optimizer_fn()
     normalization = BatchNormalization(renorm=renorm, momentum=momentum, fused=False)

@@ -202,13 +202,13 @@ class DistributionTestBase(TestCase):
 
     def _test_trainable_variable(self, strategy: Any) -> None:
         """Variables are trainable where it is not said, unless they are synchronized on read."""
-        sync, off = tf.VariableSynchronization.ON_READ, tf.VariableAggregation.SUM
+        on_read = {"synchronization": tf.VariableSynchronization.ON_READ, "aggregation": tf.VariableAggregation.SUM}
         cases: list[tuple[dict[str, Any], bool]] = [
             ({}, True),
             ({"trainable": True}, True),
             ({"trainable": False}, False),
-            ({"synchronization": sync, "aggregation": off}, False),
-            ({"synchronization": sync, "aggregation": off, "trainable": False}, False),
+            (on_read, False),
+            ({**on_read, "trainable": False}, False),
         ]
         makers: list[Callable[..., Any]] = [lambda **kwargs: tf.Variable(1.0, **kwargs), self._got]
         for make in makers:
@@ -227,23 +227,21 @@ class DistributionTestBase(TestCase):
 class _Reductions(TestCase):
     """What replicas are given together, and its gradients; `inputs` and `expected` are lists of values for each replica."""
 
-    def _given(self, inputs: Sequence[Any]) -> list[Any]:
-        return [[tf.constant(value) for value in of_replica] for of_replica in inputs]
-
-    def _per_replica(self, strategy: Any, function: Callable[..., Any], given: Sequence[Any]) -> Any:
-        """`function` of each replica's own values."""
+    def _check(self, strategy: Any, function: Callable[..., Any], inputs: Sequence[Any], expected: Sequence[Any]) -> None:
+        """`function` of each replica's own inputs gives what is expected there."""
+        given = [[tf.constant(value) for value in own] for own in self._of_replicas(strategy, inputs)]
 
         def own() -> Any:
             return function(given[int(tf.get_static_value(get_replica_context().replica_id_in_sync_group))])
 
         results = strategy.experimental_run_v2(own)
-        return [select(replica, results) for replica in range(strategy.num_replicas_in_sync)]
+        found = [select(replica, results) for replica in range(strategy.num_replicas_in_sync)]
+        self.assertAllClose(self._of_replicas(strategy, expected), self.evaluate(found))
 
     def _test_collective_comms(
         self, strategy: Any, comm_fn: Callable[..., Any], inputs: Sequence[Any], expected: Sequence[Any]
     ) -> None:
-        outputs = self._per_replica(strategy, comm_fn, self._given(self._of_replicas(strategy, inputs)))
-        self.assertAllClose(self._of_replicas(strategy, expected), self.evaluate(outputs))
+        self._check(strategy, comm_fn, inputs, expected)
 
     def _test_collective_comms_gradients(
         self, strategy: Any, comm_fn: Callable[..., Any], inputs: Sequence[Any], expected_grads: Sequence[Any]
@@ -254,8 +252,7 @@ class _Reductions(TestCase):
         def step(given: list[Any]) -> Any:
             return tf.gradients(list(comm_fn(given)), given)
 
-        found = self._per_replica(strategy, step, self._given(self._of_replicas(strategy, inputs)))
-        self.assertAllClose(self._of_replicas(strategy, expected_grads), self.evaluate(found))
+        self._check(strategy, step, inputs, expected_grads)
 
     def _test_collective_comms_gradient_tape(
         self, strategy: Any, comm_fn: Callable[..., Any], inputs: Sequence[Any], expected_grads: Sequence[Any]
@@ -266,8 +263,7 @@ class _Reductions(TestCase):
                 outputs = list(comm_fn(given))
             return tape.gradient(outputs, given)
 
-        found = self._per_replica(strategy, step, self._given(self._of_replicas(strategy, inputs)))
-        self.assertAllClose(self._of_replicas(strategy, expected_grads), self.evaluate(found))
+        self._check(strategy, step, inputs, expected_grads)
 
     def _of_replicas(self, strategy: Any, values: Sequence[Any]) -> list[list[Any]]:
         """[argument][replica] as [replica][argument]; of one replica, the arguments."""

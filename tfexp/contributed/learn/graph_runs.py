@@ -27,7 +27,7 @@ def run_feeds(
         raise ValueError(f"feed_dicts is invalid: {feed_dicts}.")
     with graph_of(output_dict.values()).as_default(), Session() as session:
         if restore_checkpoint_path:
-            Saver().restore(session, restore_checkpoint_path)
+            Saver(allow_empty=True).restore(session, restore_checkpoint_path)
         else:
             session.run(global_variables_initializer())
         session.run([local_variables_initializer(), tables_initializer()])

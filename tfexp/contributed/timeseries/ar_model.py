@@ -46,8 +46,8 @@ class ARModel(TimeSeriesModel):
     loss: `NORMAL_LIKELIHOOD_LOSS`, under which the model has a variance for each value, or `SQUARED_LOSS`.
     prediction_model_factory(num_features=, input_window_size=, output_window_size=) gives the network: see
     `FlatPredictionModel`. Longer stretches are predicted window by window, each from the predictions before it.
-    ValueError for no buckets, periods that are not positive, an output window of nothing, and neither periods nor an input
-    window.
+    AssertionError for no buckets, periods that are not positive, an output window of nothing, neither periods nor an input
+    window, and another loss.
     """
 
     SQUARED_LOSS = "squared_loss"

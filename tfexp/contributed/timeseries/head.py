@@ -217,7 +217,7 @@ def _last(name: str, values: Any) -> tuple[Any, Any]:
     kept: list[Tensor] = []
     updates = []
     flat = nest.flatten(values)
-    names = [name] if flat == [values] else [f"{name}_{number}" for number in range(len(flat))]
+    names = [f"{name}_{number}" for number in range(len(flat))] if nest.is_nested(values) else [name]
     for one, tensor in zip(names, flat, strict=True):
         variable: Any = Variable(
             zeros([], tensor.dtype),

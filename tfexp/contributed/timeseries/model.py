@@ -118,10 +118,7 @@ class TimeSeriesModel(abc.ABC):
         if not self._exogenous_feature_columns:
             return (0,)
         with Graph().as_default():
-            parsed = parse_example(
-                placeholder(dtypes.string, [None]), make_parse_example_spec(self._exogenous_feature_columns)
-            )
-            return input_layer(parsed, self._exogenous_feature_columns).shape.as_list()[1:]
+            return input_layer(self.parsed_exogenous_features(), self._exogenous_feature_columns).shape.as_list()[1:]
 
     def _process_exogenous_features(self, times: Tensor, features: Mapping[str, Any]) -> Tensor | None:
         """Features [batch, window, ...] as numbers [batch, window, n], or None where the model has none.
