@@ -130,5 +130,5 @@ def test_a_variable_of_another_shape_by_now_is_an_error() -> None:
         w = variable("w", 5, 5)
         train = descend(w, tf.matmul(tf.random_normal([5, 2]), tf.ones([2, 5])))
         session.run(tf.assign(w, tf.ones([5, 4]), validate_shape=False))
-        with pytest.raises(errors.InvalidArgumentError, match=r"do not have the same shape\[5,4\] \[5,5\]"):
+        with pytest.raises(errors.InvalidArgumentError, match=r"var and delta do not have the same shape\[5,4\] \[5,5\]"):
             session.run(train)
