@@ -70,6 +70,7 @@ def test_steps_are_traced(tmp_path):
     slim.learning.train(trained(), str(tmp_path), number_of_steps=2, trace_every_n_steps=2, save_summaries_secs=0)
     (path,) = tmp_path.glob("tf_trace-*.json")
     assert path.name == "tf_trace-1.json" and json.loads(path.read_text())["traceEvents"]
+    assert tf.get_default_graph().get_operation_by_name("train_step/Equal_1").type == "Equal"  # the first is of logging
 
 
 def test_what_training_refuses():

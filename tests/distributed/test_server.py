@@ -112,6 +112,18 @@ def test_what_names_no_container_is_in_that_of_the_servers_job(target: str) -> N
             sess.run(r)
 
 
+def test_rows_of_a_variable_that_another_graph_made_smaller(target: str) -> None:
+    small = tf.get_variable("v", [2, 3])
+    with tf.Session(target) as sess:
+        sess.run(small.initializer)
+    with tf.Graph().as_default():
+        rows = tf.gather(tf.get_variable("v", [5, 3]), [0, 4])
+        with tf.Session(target) as sess:
+            for _ in range(2):
+                with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\] = 4 is not in \[0, 2\)"):
+                    sess.run(rows)
+
+
 def test_reset_closes_sessions(target: str) -> None:
     v = tf.Variable(7.0, name="v")
     sess = tf.Session(target)

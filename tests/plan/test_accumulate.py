@@ -10,7 +10,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors
-from tfexp.plan import accumulate
+from tfexp.plan import accumulate, strands
 from tfexp.runtime.blas import add_product
 
 RATE = 0.1
@@ -101,6 +101,21 @@ def test_a_variable_can_be_a_factor_of_its_own_gradient() -> None:
         np.testing.assert_allclose(session.run(w), expected, rtol=1e-4)
 
 
+def test_what_waits_for_the_product_runs_before_the_update(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strands, "_HEAVY", 0.0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        w = variable("w", 5, 5)
+        product = tf.matmul(tf.random_normal([5, 2]), tf.ones([2, 5]))
+        with tf.control_dependencies([product]):
+            between = tf.nn.l2_loss(w)
+        with tf.control_dependencies([product, between]):
+            train = descend(w, product)
+        session.run(w.initializer)
+        before = session.run(w)
+        assert descents(session, [between, train]) == 1
+        assert session.run([between, train])[0] == pytest.approx(np.square(before).sum() / 2, rel=1e-5)
+
+
 @pytest.mark.parametrize("use_resource", [False, True], ids=["reference", "handle"])
 def test_a_variable_without_a_value_is_named(use_resource: bool) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
@@ -115,5 +130,5 @@ def test_a_variable_of_another_shape_by_now_is_an_error() -> None:
         w = variable("w", 5, 5)
         train = descend(w, tf.matmul(tf.random_normal([5, 2]), tf.ones([2, 5])))
         session.run(tf.assign(w, tf.ones([5, 4]), validate_shape=False))
-        with pytest.raises(errors.InvalidArgumentError, match=r"do not have the same shape\[5,4\] \[5,5\]"):
+        with pytest.raises(errors.InvalidArgumentError, match=r"var and delta do not have the same shape\[5,4\] \[5,5\]"):
             session.run(train)

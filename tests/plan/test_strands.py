@@ -84,6 +84,22 @@ def test_without_two_heavy_branches_there_are_no_strands(build: Callable[[tf.Ten
     assert plan.sections == () and not plan.shares
 
 
+@pytest.mark.usefixtures("everything_is_heavy")
+def test_what_waits_for_a_part_of_a_group_runs_before_the_group_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fuse, "_WORTH_FUSING", 1)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.get_variable("x", [7], initializer=tf.ones_initializer())
+        first = tf.tanh(x)
+        with tf.control_dependencies([first]):
+            between = tf.nn.l2_loss(x)
+        with tf.control_dependencies([between]):
+            last = tf.square(first)
+        session.run(x.initializer)
+        for _ in range(2):
+            np.testing.assert_allclose(session.run(last), [np.tanh(1) ** 2] * 7, rtol=1e-6)
+            assert session.run([between, last])[0] == 3.5
+
+
 def test_a_convolution_that_cannot_work_is_its_own_error() -> None:
     """The estimate of its cost takes whatever shapes a graph has."""
     with tf.Graph().as_default() as graph:

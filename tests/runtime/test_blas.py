@@ -7,6 +7,7 @@ import pytest
 
 from tfexp.runtime import blas
 
+BUILT_WITH = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
 LAYOUTS = {
     "rows": lambda a: a,
     "columns": np.asfortranarray,
@@ -48,6 +49,11 @@ def test_nothing_times_an_infinite_product_is_nan() -> None:
     with np.errstate(invalid="ignore"):
         blas.add_product(target, 0.0, np.full((2, 1), np.inf, np.float32), np.ones((1, 2), np.float32))
     assert np.isnan(target).all()
+
+
+@pytest.mark.skipif(BUILT_WITH != "scipy-openblas", reason="NumPy is not from its own wheels, which have that BLAS")
+def test_numpys_own_wheels_have_the_functions() -> None:
+    assert blas.product_adder() is blas.add_product
 
 
 def test_numpy_does_it_where_no_function_is_known(monkeypatch: pytest.MonkeyPatch) -> None:

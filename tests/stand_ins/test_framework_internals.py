@@ -155,7 +155,9 @@ def test_values_of_several_tensors():
     sparse = tf.SparseTensor([[0, 0]], [1.0], [2, 3])
     assert ops.internal_convert_n_to_tensor_or_composite([sparse, None])[0] is sparse
     assert ops.internal_convert_n_to_tensor_or_indexed_slices([1, None], tf.float64, "x")[0].dtype == tf.float64
-    assert [one.dtype for one in ops.convert_n_to_tensor([1, "a"], preferred_dtype=tf.int64)] == [tf.int64, tf.string]
+    assert [one.dtype for one in ops.convert_n_to_tensor([1, "a"], None, None, tf.int64)] == [tf.int64, tf.string]
+    assert ops.internal_convert_n_to_tensor([1], None, None, False, tf.int64)[0].dtype == tf.int64
+    assert ops.internal_convert_to_tensor(1, None, "x", True, tf.int64).dtype == tf.int64
     assert [len(part) for part in utils.replace_composites_with_components([sparse])] == [3]
     one = tf.SparseTensorValue([[0, 0]], [1], [1, 2])
     both = utils.append_composite_tensor(one, tf.SparseTensorValue([[0, 2]], [2], [2, 3]))

@@ -86,6 +86,10 @@ def test_objects_by_identity():
 
 def test_devices_merged_and_completed():
     device, device_util = module("framework.device"), module("distribute.device_util")
+    immutable = tf.compat.v2.DeviceSpec(task=1, device_type="GPU", device_index=2)
+    assert device.is_device_spec(immutable) and device.is_device_spec(tf.DeviceSpec())
+    with tf.Graph().as_default(), tf.device("/job:ps"), tf.device(device.merge_device(immutable)):
+        assert tf.constant(1).device == "/job:ps/task:1/device:GPU:2"
     with tf.Graph().as_default(), tf.device("/job:ps"), tf.device(device.merge_device("/task:1/gpu:2")):
         assert tf.constant(1.0).device == "/job:ps/task:1/device:GPU:2"
         assert device_util.current() == "/job:ps"

@@ -161,10 +161,8 @@ def train(
             tokens = [optimizer.get_init_tokens_op() for optimizer in synchronized]
             runners = [optimizer.get_chief_queue_runner() for optimizer in synchronized]
         if train_step_kwargs == _USE_DEFAULT:
-            train_step_kwargs = _asked(step, number_of_steps, log_every_n_steps)
-            if is_chief and trace_every_n_steps is not None:
-                train_step_kwargs["should_trace"] = equal(floormod(step, trace_every_n_steps), 0)
-                train_step_kwargs["logdir"] = logdir
+            trace_every = trace_every_n_steps if is_chief else None
+            train_step_kwargs = _asked(step, number_of_steps, log_every_n_steps, trace_every, logdir)
     supervisor = Supervisor(
         graph=graph,
         is_chief=is_chief,
@@ -224,12 +222,17 @@ def _listed(optimizers: Any) -> Sequence[SyncReplicasOptimizer]:
     return listed
 
 
-def _asked(step: Any, number_of_steps: int | None, log_every_n_steps: int | None) -> dict[str, Any]:
-    """The tensors that a step looks at."""
+def _asked(
+    step: Any, number_of_steps: int | None, log_every: int | None, trace_every: int | None, logdir: str | None
+) -> dict[str, Any]:
+    """The tensors that a step looks at, and where it leaves its trace."""
+    asked: dict[str, Any] = {}
     with name_scope("train_step"):
-        asked = {"should_stop": constant(False) if number_of_steps is None else greater_equal(step, number_of_steps)}
-        if log_every_n_steps is not None and log_every_n_steps > 0:
-            asked["should_log"] = equal(floormod(step, log_every_n_steps), 0)
+        asked["should_stop"] = constant(False) if number_of_steps is None else greater_equal(step, number_of_steps)
+        if log_every is not None and log_every > 0:
+            asked["should_log"] = equal(floormod(step, log_every), 0)
+        if trace_every is not None:
+            asked["should_trace"], asked["logdir"] = equal(floormod(step, trace_every), 0), logdir
         return asked
 
 

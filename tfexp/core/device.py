@@ -182,7 +182,7 @@ for _name in _FIELDS:
     setattr(DeviceSpec, _name, _settable(_name))
 
 
-def canonical_name(device: str | DeviceSpec | None) -> str:
+def canonical_name(device: str | DeviceSpecV2 | None) -> str:
     """The long form of a device name: `/cpu:0` -> `/device:CPU:0`; `""` for None."""
     if device is None:
         return ""

@@ -153,7 +153,6 @@ def search_path(config_dir: str | None) -> list[str]:
 @contextlib.contextmanager
 def composer(always: list[str]) -> Iterator[Compose]:
     """A function from overrides to the composed configuration; raises SettingError for those that do not fit."""
-
     last: Sequence[Override] | None = None
 
     def plain(overrides: Sequence[Override]) -> DictConfig:
@@ -163,43 +162,17 @@ def composer(always: list[str]) -> Iterator[Compose]:
         return hydra.compose("config", words, return_hydra_config=True)
 
     def compose(overrides: Sequence[Override]) -> DictConfig:
-        added = []
-        for override in overrides:
-            if override.is_delete():
-                raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
-            if override.package is not None:
-                part = f"{override.key_or_group}@{override.package}"
-                if part not in plain([other for other in overrides if other.package is None]).hydra.runtime.choices:
-                    raise SettingError(part, "a group has its own section, without @, and nothing chosen has such a part")
-            if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
-                added.append(override.key_or_group)
-        chosen = plain([]).hydra.runtime.choices if added else {}
-        for key in added:
-            if key in chosen:
-                signs = "+" if any(o.is_add() for o in overrides if o.key_or_group == key) else "++"
-                raise SettingError(f"{signs}{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
+        _refuse_groups_in_vain(overrides, plain)
         try:
             config = plain(overrides)
         except MissingConfigException as error:
-            group, _, choice = str(error.missing_cfg_file).rpartition("/")
-            there = error.options or GlobalHydra.instance().config_loader().get_group_options(group)
-            problem = no_such("choice", choice, there)
-            raise SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}") from error
+            raise _no_such_choice(error) from error
         except yaml.MarkedYAMLError as error:
             at = error.problem_mark
             where = "" if at is None else f"{at.name}, line {at.line + 1}: "
             raise SettingError("", f"{where}not YAML: {error.problem}") from error
         except (ConfigCompositionException, TypeError, ValueError) as error:  # the latter two of keys inside lists
-            defaults = plain([])
-            for override in overrides:
-                root = override.key_or_group.partition(".")[0]
-                if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
-                    problem = _no_such_root(override.key_or_group, defaults)
-                    raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
-            choices = [override for override in overrides if "." not in override.key_or_group]
-            chosen = plain(choices) if choices else defaults
-            for override in overrides:
-                _refuse_misfit(override, chosen, error)
+            _refuse_unknown(overrides, plain, error)
             raise
         HydraConfig.instance().set_config(config)
         return config
@@ -215,6 +188,46 @@ def composer(always: list[str]) -> Iterator[Compose]:
             origins = Origins("config", [*always, *(forced(override) for override in last)], last)
             unknown = isinstance(error.__cause__, ConfigKeyError)
             raise error.at(origins.file_of(error.key, unknown)) from error.__cause__
+
+
+def _refuse_groups_in_vain(overrides: Sequence[Override], compose: Compose) -> None:
+    """Raises SettingError for what Hydra would do with groups, and nothing here would come of."""
+    added = []
+    for override in overrides:
+        if override.is_delete():
+            raise SettingError(override.key_or_group, "a setting cannot be taken away (~): give another value")
+        if override.package is not None:
+            part = f"{override.key_or_group}@{override.package}"
+            if part not in compose([other for other in overrides if other.package is None]).hydra.runtime.choices:
+                raise SettingError(part, "a group has its own section, without @, and nothing chosen has such a part")
+        if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
+            added.append(override.key_or_group)
+    chosen = compose([]).hydra.runtime.choices if added else {}
+    for key in added:
+        if key in chosen:
+            signs = "+" if any(o.is_add() for o in overrides if o.key_or_group == key) else "++"
+            raise SettingError(f"{signs}{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
+
+
+def _no_such_choice(error: MissingConfigException) -> SettingError:
+    group, _, choice = str(error.missing_cfg_file).rpartition("/")
+    there = error.options or GlobalHydra.instance().config_loader().get_group_options(group)
+    problem = no_such("choice", choice, there)
+    return SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}")
+
+
+def _refuse_unknown(overrides: Sequence[Override], compose: Compose, error: Exception) -> None:
+    """Raises SettingError for the override for which there is no place, if that is what was wrong."""
+    defaults = compose([])
+    for override in overrides:
+        root = override.key_or_group.partition(".")[0]
+        if root not in defaults and override.key_or_group not in defaults.hydra.runtime.choices:
+            problem = _no_such_root(override.key_or_group, defaults)
+            raise SettingError(override.key_or_group, problem, "conf/config.yaml") from error
+    choices = [override for override in overrides if "." not in override.key_or_group]
+    chosen = compose(choices) if choices else defaults
+    for override in overrides:
+        _refuse_misfit(override, chosen, error)
 
 
 def _refuse_misfit(override: Override, config: DictConfig, error: Exception) -> None:

@@ -159,24 +159,11 @@ class _Training:
 
     def train(self, begin: int) -> tuple[dict[str, Any], list[Record]]:
         """Train from step `begin` to the end, and write down and show what came out."""
-        total, recorder = self.course.total_steps, self.recorder
+        total, copies, recorder = self.course.total_steps, self.settings.copies, self.recorder
+        turns = turns_of_client(self.program, total, copies, self.settings.update.alone_until(total, copies))
         with recorder.open(self.records), StopRequest() as stop:
             try:
-                copies = self.settings.copies
-                turns = turns_of_client(self.program, total, copies, self.settings.update.alone_until(total, copies))
-                if self.program.stale is not None:
-                    recorder.note = noting(self.program.stale, self.session, self.records)
-                if begin == 0:
-                    recorder.evaluate(0)
-                    recorder.save(0)
-                with contextlib.closing(progress_for(self.settings.title, begin, total)) as progress:
-                    began = time.perf_counter()
-                    try:
-                        step, status = self._loop(begin, turns, stop, progress)
-                    except BaseException:
-                        turns.abandon()
-                        raise
-                    seconds = time.perf_counter() - began
+                step, status, seconds = self._timed(begin, turns, stop)
             except Diverged as error:
                 rate = self.settings.optimizer.learning_rate
                 raise diverged(error, self.folder, recorder.checkpoints.last, rate) from None
@@ -185,23 +172,40 @@ class _Training:
                 if problem is None:
                     raise
                 raise input_failed(problem, self.folder, recorder.checkpoints.last) from error
-            steps = step - begin
-            result: dict[str, Any] = {
-                "numbers": recorder.numbers(status, step),
-                "timing": {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds},
-            }
-            result["best"] = best_of(recorder.history.records)
-            if self.dataset.skipped.rows:
-                result["skipped"] = self.dataset.skipped.plain()
-            if copies > 1:
-                made = {f"tower:{number}": steps for number, steps in enumerate(turns.steps())}
-                result["timing"]["steps_of"] = made
-                result |= of_result(recorder.history.records[-1], list(made), self.program.stale)
-            if self.placed:
-                result["placement"] = self.placed
+            timing = {"steps": step - begin, "seconds": seconds, "steps_per_second": (step - begin) / seconds}
+            result = self._result(recorder.numbers(status, step), timing, turns)
             self.folder.write_json(self.folder.result, result)
             show_result(self.settings.title, result, self.folder.path, recorder.short_values())
         return result, recorder.history.records
+
+    def _timed(self, begin: int, turns: Turns, stop: StopRequest) -> tuple[int, str, float]:
+        """What `_loop` returns, and the seconds that it took; a run that begins is evaluated and saved first."""
+        if self.program.stale is not None:
+            self.recorder.note = noting(self.program.stale, self.session, self.records)
+        if begin == 0:
+            self.recorder.evaluate(0)
+            self.recorder.save(0)
+        with contextlib.closing(progress_for(self.settings.title, begin, self.course.total_steps)) as progress:
+            began = time.perf_counter()
+            try:
+                step, status = self._loop(begin, turns, stop, progress)
+            except BaseException:
+                turns.abandon()
+                raise
+            return step, status, time.perf_counter() - began
+
+    def _result(self, numbers: dict[str, Any], timing: dict[str, Any], turns: Turns) -> dict[str, Any]:
+        """What `result.json` holds."""
+        records = self.recorder.history.records
+        result: dict[str, Any] = {"numbers": numbers, "timing": timing, "best": best_of(records)}
+        if self.dataset.skipped.rows:
+            result["skipped"] = self.dataset.skipped.plain()
+        if self.settings.copies > 1:
+            timing["steps_of"] = {f"tower:{number}": steps for number, steps in enumerate(turns.steps())}
+            result |= of_result(records[-1], list(timing["steps_of"]), self.program.stale)
+        if self.placed:
+            result["placement"] = self.placed
+        return result
 
     def _loop(self, begin: int, turns: Turns, stop: StopRequest, progress: Progress) -> tuple[int, str]:
         """Train from step `begin` to the end; returns the last step and how it ended."""

@@ -141,7 +141,7 @@ def _checked_dtype(tensor: Tensor, wanted: DType | None) -> Tensor:
 
 
 def convert_n_to_tensor(
-    values: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False, preferred_dtype: Any = None
+    values: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, as_ref: bool = False
 ) -> list[Tensor]:
     """Each of `values` as a Tensor, named `name_0`, `name_1`, …"""
     if not isinstance(values, (list, tuple)):

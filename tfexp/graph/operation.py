@@ -10,7 +10,7 @@ from tensorboard.compat.proto import node_def_pb2, op_def_pb2
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 from tfexp.core import errors
-from tfexp.core.device import DeviceSpec
+from tfexp.core.device import DeviceSpecV2
 from tfexp.core.dtypes import DType
 from tfexp.core.later_attrs import later_attrs
 from tfexp.core.op import Op, group_inputs
@@ -174,7 +174,7 @@ class Operation:
         self._attrs[name] = value
         self._graph._nodes_changed()
 
-    def _set_device(self, device: str | DeviceSpec) -> None:
+    def _set_device(self, device: str | DeviceSpecV2) -> None:
         self._device = device if isinstance(device, str) else device.to_string()
         self._graph._nodes_changed()
 

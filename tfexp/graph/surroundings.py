@@ -19,7 +19,7 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
-from tfexp.core.device import DeviceName, DeviceSpec, canonical_name
+from tfexp.core.device import DeviceName, DeviceSpecV2, canonical_name
 from tfexp.graph.attrs import from_proto
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
@@ -205,7 +205,7 @@ class Surroundings:
         return self._name_stack
 
     @contextlib.contextmanager
-    def device(self, device_name_or_function: str | DeviceSpec | DeviceFunction | None) -> Iterator[None]:
+    def device(self, device_name_or_function: str | DeviceSpecV2 | DeviceFunction | None) -> Iterator[None]:
         """Put new nodes on a device: a (partial) name, or a function of the node; None ignores the outer ones."""
         entry = device_name_or_function
         if not callable(entry) and entry is not None:

@@ -41,8 +41,31 @@ from tfexp.graph.while_context import next_iteration as next_iteration
 from tfexp.graph.while_context import same
 
 MakeNdarray = make_ndarray
-internal_convert_to_tensor = convert_to_tensor
-internal_convert_n_to_tensor = convert_n_to_tensor
+
+
+def internal_convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: Any = None,
+    ctx: Any = None,
+) -> Tensor:
+    """`tf.convert_to_tensor`; with `as_ref`, a reference stays one. `ops.internal_convert_to_tensor`."""
+    return convert_to_tensor(value, dtype, name, preferred_dtype, as_ref=as_ref)
+
+
+def internal_convert_n_to_tensor(
+    values: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: Any = None,
+    ctx: Any = None,
+) -> list[Tensor]:
+    """The same of each of a sequence. `ops.internal_convert_n_to_tensor`."""
+    return convert_n_to_tensor(values, dtype, name, preferred_dtype, as_ref)
+
 
 # --- names and numbers -------------------------------------------------------------------------------------------------
 

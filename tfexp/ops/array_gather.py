@@ -103,12 +103,11 @@ def _(node: BindRequest) -> Call | None:
     if axis is None or node.attrs["batch_dims"] or dims is None or node.output_dtypes[0].as_numpy_dtype is object:
         return None
     position = int(axis)
-    limit = dims[position]
-    if limit is None or node.input_shapes[1].rank is None:
+    if node.input_shapes[1].rank is None:
         return None
 
     def gather_checked(params: Array, indices: Array, axis: Array, out: Array | None = None) -> Array:
-        check_indices(indices, limit)
+        check_indices(indices, params.shape[position])  # a variable's is not always the one that it was declared with
         return params.take(indices, position, out, "clip")  # to say again that they are in range would take a copy
 
     return Call(gather_checked, out=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tfexp.core.kernel import Call, Kernel
+from tfexp.core.kernel import Call
 from tfexp.plan.bind import request_of
 from tfexp.plan.groups import Groups, node_of, replace
 from tfexp.plan.ir import Draft, Node, Value
@@ -45,7 +45,5 @@ def absorb(draft: Draft) -> None:
 
 def _one(group: Sequence[Node], call: Call) -> Node:
     made = {node.outputs[0] for node in group}
-    node = node_of(group, [value for member in group for value in member.inputs if value not in made])
-    node.call = call
-    node.kernel = Kernel(lambda ctx, arrays: call.function(*arrays), (), shares=True)
-    return node
+    inputs = [value for member in group for value in member.inputs if value not in made]
+    return node_of(group, inputs, call, shares=True)

@@ -104,9 +104,7 @@ def _function(
             var: Any = ref.value
             if var.shape != dims:
                 raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"{ref.name} and its gradient do not have the same shape{dims_text(var.shape)} {dims_text(dims)}",
+                    None, None, f"var and delta do not have the same shape{dims_text(var.shape)} {dims_text(dims)}"
                 )
             if are_alone():
                 share(lambda part, start, stop: add_product(var[start:stop], scale, left[start:stop], right), len(var))

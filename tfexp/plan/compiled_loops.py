@@ -16,7 +16,7 @@ import numpy as np
 
 from tfexp.core import workers
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.kernel import Call, Kernel
+from tfexp.core.kernel import Call
 from tfexp.core.op import Op, group_inputs
 from tfexp.plan.groups import Groups, inputs_of, node_of, replace
 from tfexp.plan.ir import Draft, Node, Value, is_pure, ref_flags
@@ -227,11 +227,8 @@ def _stores(given: Sequence[Any], run: Callable[[], Any]) -> list[tuple[int, Sta
 
 
 def _compiled(group: Sequence[Node], inputs: Sequence[Value], recording: Recording, compiler: Compiler) -> Node:
-    node = node_of(group, inputs)
-    function = _Elementwise(node, recording, compiler)
-    node.call = Call(function, out=True, pieces=True)
-    node.kernel = Kernel(lambda ctx, arrays: function(*arrays), ())
-    return node
+    call = Call(_Elementwise(group[-1], recording, compiler), out=True, pieces=True)
+    return node_of(group, inputs, call, shares=False)
 
 
 class _Elementwise:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.kernel import Call, Kernel
+from tfexp.core.kernel import Call
 from tfexp.core.workers import scratch, share
 from tfexp.plan.cost import is_product, seconds
 from tfexp.plan.groups import Groups, inputs_of, node_of, replace
@@ -71,11 +71,9 @@ def _is_fusible(node: Node) -> bool:
 
 def _fused(group: list[Node], shares: bool) -> Node:
     inputs, last = inputs_of(group), group[-1]
-    fused = node_of(group, inputs)
     function = _Pieces(_program(group, inputs), last.outputs[0], inputs, shares)
-    fused.call = Call(function, out=True, elementwise=last.call is not None and last.call.elementwise)
-    fused.kernel = Kernel(lambda ctx, arrays: function(*arrays), (), shares=shares)
-    return fused
+    call = Call(function, out=True, elementwise=last.call is not None and last.call.elementwise)
+    return node_of(group, inputs, call, shares)
 
 
 @dataclass(frozen=True, slots=True)

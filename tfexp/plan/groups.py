@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from tfexp.core.kernel import Call, Kernel
 from tfexp.core.op import parse_signature
 from tfexp.plan.alias import Updates, find_roots
 from tfexp.plan.cost import seconds
@@ -88,8 +89,8 @@ def inputs_of(group: Sequence[Node]) -> list[Value]:
     return list(dict.fromkeys(v for node in group for v in node.inputs if v not in made))
 
 
-def node_of(group: Sequence[Node], inputs: Sequence[Value]) -> Node:
-    """One node in place of a group, with the name and the output of the last; its call and its kernel are yet to be set."""
+def node_of(group: Sequence[Node], inputs: Sequence[Value], call: Call, shares: bool) -> Node:
+    """One node in place of a group, with the name and the output of the last, that makes this call (`Kernel.shares`)."""
     last = group[-1]
     attrs = {
         "T": [value.dtype.base_dtype for value in inputs],
@@ -102,6 +103,7 @@ def node_of(group: Sequence[Node], inputs: Sequence[Value]) -> Node:
     fused.outputs[0].node = fused
     fused.controls = list(dict.fromkeys(c for node in group for c in node.controls if c not in group))
     fused.behind = frozenset().union(*(node.behind for node in group))
+    fused.call, fused.kernel = call, Kernel(lambda ctx, arrays: call.function(*arrays), (), shares=shares)
     return fused
 
 
@@ -112,5 +114,8 @@ def replace(draft: Draft, groups: Mapping[Node, Sequence[Node]]) -> None:
         return
     sinks = {group[-1] for group in groups.values()}
     draft.nodes = [replaced.get(n, n) for n in draft.nodes if n not in replaced or n in sinks]
+    later = set(groups)
     for node in draft.nodes:
-        node.controls = list(dict.fromkeys(replaced.get(c, c) for c in node.controls))
+        # Who waited for a member may have run before the last one does: that was about the order, which is fixed by now.
+        node.controls = [c for c in dict.fromkeys(replaced.get(c, c) for c in node.controls) if c not in later]
+        later.discard(node)

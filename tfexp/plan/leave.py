@@ -32,7 +32,7 @@ def leave(draft: Draft) -> None:
     instead: dict[Node, list[Node]] = {}
     for gradient in finders:
         node = _of(gradient)
-        if node is None or node in array_of or node in mortal or gradient in mortal:
+        if node is None or node in mortal or gradient in mortal:
             continue
         assert node.call is not None and node.call.leaves is not None
         assert gradient.call is not None and gradient.call.finds is not None
@@ -75,6 +75,4 @@ def _empty(dims: tuple[int, ...], dtype: Any) -> Callable[..., np.ndarray]:
 
 def _with(node: Node, array: Node, call: Call) -> Node:
     """The node with a further input."""
-    one = node_of([node], [*node.inputs, array.outputs[0]])
-    one.call, one.kernel = call, Kernel(lambda ctx, arrays: call.function(*arrays), (), shares=True)
-    return one
+    return node_of([node], [*node.inputs, array.outputs[0]], call, shares=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core.device import DeviceName, DeviceSpec
+from tfexp.core.device import DeviceName, DeviceSpecV2
 from tfexp.graph.eager_tensor import DEVICE
 from tfexp.graph.scopes import device, get_default_graph
 from tfexp.graph.unpublished import executing_eagerly_outside_functions
 
 
 def is_device_spec(obj: Any) -> bool:
-    return isinstance(obj, DeviceSpec)
+    return isinstance(obj, DeviceSpecV2)
 
 
 def check_valid(spec: str) -> None:
@@ -22,7 +22,7 @@ def check_valid(spec: str) -> None:
 
 def merge_device(spec: Any) -> Callable[[Any], str]:
     """A device function: what `spec` leaves open is as the node's device says."""
-    own = DeviceName.parse(spec.to_string() if isinstance(spec, DeviceSpec) else spec or "")
+    own = DeviceName.parse(spec.to_string() if isinstance(spec, DeviceSpecV2) else spec or "")
     return lambda node_def: str(DeviceName.parse(node_def.device or "").merged_over(own))
 
 
