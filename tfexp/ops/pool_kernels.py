@@ -156,8 +156,8 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
 def _sooner_whole(lay: Windows) -> bool:
     """Whether the offsets of whole windows take less than those of each dimension, as for 3x3 windows two elements apart.
 
-    An offset is a pass over the windows; in a later dimension over as many more as earlier ones have elements between them,
-    and by half more for the maxima.
+    Of whole windows, each offset is one pass over them. Of a dimension it is half a pass more, for the maxima, and over as
+    many times more as the dimensions before have elements between windows.
     """
     passes, apart = 0, 1
     for size, stride in zip(lay.sizes, lay.strides, strict=True):
