@@ -96,3 +96,15 @@ def test_a_forked_process_waits_for_no_thread_that_it_does_not_have(monkeypatch:
         workers._forget()
         with workers.alone():
             assert workers.are_alone()
+
+
+def test_buffers_are_short_on_all_threads_of_a_block_and_as_before_after_it(limits: list[int]) -> None:
+    before, seen = np.getbufsize(), []
+
+    def work(part: int, start: int, stop: int) -> None:
+        seen.append(np.getbufsize())
+        raise ValueError("part")
+
+    with pytest.raises(ValueError, match="part"), workers.short_buffers():
+        workers.share(work, 3)
+    assert len(seen) == 3 and len(set(seen)) == 1 and seen[0] < before == np.getbufsize()

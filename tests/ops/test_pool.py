@@ -388,6 +388,20 @@ def test_an_infinite_gradient_reaches_the_largest_element_alone() -> None:
             np.testing.assert_array_equal(session.run(dx), np.where(np.isin(x, y), np.inf, 0))
 
 
+@pytest.mark.parametrize(("size", "stride"), [(2, 1), (3, 1), (3, 2), (5, 2)])
+def test_of_equal_elements_the_first_has_the_gradient_where_windows_overlap(size: int, stride: int) -> None:
+    random = np.random.default_rng(size * stride)
+    x = random.integers(3, size=(2, 7, 11, 3)).astype(np.float32)
+    args = (size, size), (stride, stride), "SAME"
+    y = max_pool(x, *args)
+    grad = random.integers(1, 100, y.shape).astype(np.float32)
+    dx = tf.raw_ops.MaxPoolGrad(
+        orig_input=x, orig_output=y, grad=grad, ksize=[1, size, size, 1], strides=[1, stride, stride, 1], padding="SAME"
+    )
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(dx), max_pool_grad(x, y, grad, *args))
+
+
 def test_maxima_and_their_places_have_names() -> None:
     found = tf.nn.max_pool_with_argmax(np.zeros((1, 4, 6, 1), np.float32), [1, 2, 2, 1], [1, 2, 3, 1], "VALID")
     assert found.output is found[0] and found.argmax.dtype == tf.int64

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from tfexp.core.workers import Work, scratch, share, threads
+from tfexp.core.workers import Work, scratch, share, short_buffers, threads
 from tfexp.ops.array import Array
 from tfexp.ops.windows import Windows
 
@@ -51,7 +51,8 @@ def run_blocks(work: Work, count: int, multiplications: int) -> int:
     if multiplications < _WORTH_SHARING:
         work(0, 0, count)
         return 1
-    return share(work, count)
+    with short_buffers():
+        return share(work, count)
 
 
 # --- the input's windows as a matrix --------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.workers import short_buffers
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.shape_inference import static_value
@@ -34,6 +35,10 @@ log_softmax_op = define_op(f"LogSoftmax(logits: T) -> (logsoftmax: T) {_FLOAT}")
 
 # Rows shorter than this are worked on transposed: NumPy reduces a few long columns faster than many short rows (5x at 10).
 NARROW = 48
+
+# Rows longer than this, of as many elements in all, are subtracted from and divided where they lie: a fifth less time.
+_LONG = 512
+_WORTH_SETTING = 1 << 15
 
 
 def shifted(logits: Array, axis: int, out: Array | None = None) -> Array:
@@ -64,6 +69,12 @@ def _of_narrow(function: Any, logits: Array, out: Array | None = None) -> Array:
     return out
 
 
+def _of_long(function: Any, logits: Array, out: Array | None = None) -> Array:
+    with short_buffers():
+        result: Array = function(logits, -1, out)
+        return result
+
+
 def _attach(op: Op, function: Any) -> None:
     @op.shape
     def _(logits: InputShape) -> TensorShape:
@@ -84,6 +95,8 @@ def _attach(op: Op, function: Any) -> None:
         classes = node.input_shapes[0][-1].value
         if rank > 1 and classes and classes < NARROW:
             return Call(functools.partial(_of_narrow, function), out=True, elementwise=True)
+        if rank > 1 and classes and classes > _LONG and (node.input_shapes[0].num_elements() or 0) >= _WORTH_SETTING:
+            return Call(functools.partial(_of_long, function), out=True, elementwise=True)
         return Call(lambda logits, out=None: function(logits, -1, out), out=True, elementwise=rank > 1)
 
 

@@ -2,7 +2,7 @@
 
 The maximum of a window is the maximum of its columns' maxima: each dimension is a stage of its own, and a window of a x b
 costs a + b passes. Sums are made likewise. Which element a maximum was, the first of equal ones in scan order, is looked for
-offset by offset, dimension by dimension where windows overlap; its bits are multiplied by 0 or 1, so that infinite
+offset by offset, dimension by dimension where that takes less; its bits are multiplied by 0 or 1, so that infinite
 gradients stay where they belong. Blocks of images are shared out to the intra-op threads.
 
 x: [batch, *space, depth]; y: [batch, *windows, depth]. Padding takes part in no maximum and no mean.
@@ -11,6 +11,7 @@ x: [batch, *space, depth]; y: [batch, *windows, depth]. Padding takes part in no
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -134,10 +135,10 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
     if 0 in y.shape or 0 in x.shape:
         result[...] = 0
         return result
-    neutral, rank = _neutral(x.dtype), len(lay.inputs)
+    neutral, rank, whole = _neutral(x.dtype), len(lay.inputs), _sooner_whole(lay)
 
     def work(images: slice) -> None:
-        if not lay.overlap():
+        if whole:
             _place(x[images], y[images], grad[images], result[images], lay, range(rank))
             return
         # Of equal elements, the first in scan order is the first of its row in the first such row.
@@ -148,8 +149,21 @@ def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array 
             _place(source, largest, above, target, lay, (axis,))
             above = target
 
-    _by_images(x.shape[0], x[0].nbytes, x.size * 2 * sum(lay.sizes), work)
+    _by_images(x.shape[0], x[0].nbytes + 2 * y[0].nbytes, x.size * 2 * sum(lay.sizes), work)
     return result
+
+
+def _sooner_whole(lay: Windows) -> bool:
+    """Whether the offsets of whole windows take less than those of each dimension, as for 3x3 windows two elements apart.
+
+    Of whole windows, each offset is one pass over them. Of a dimension it is half a pass more, for the maxima, and over as
+    many times more as the dimensions before have elements between windows.
+    """
+    passes, apart = 0, 1
+    for size, stride in zip(lay.sizes, lay.strides, strict=True):
+        passes += size * apart
+        apart *= stride
+    return 2 * math.prod(lay.sizes) < 3 * passes
 
 
 def _row_maxima(x: Array, y: Array, lay: Windows, neutral: Any) -> list[Array]:

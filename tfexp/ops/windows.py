@@ -44,19 +44,16 @@ class Windows:
         """Whether each window is one element, and each element one window."""
         return all(s == 1 for s in self.sizes) and all(s == 1 for s in self.strides) and not self.is_padded
 
-    def overlap(self, axes: Iterable[int] | None = None) -> bool:
-        """Whether an element may be in several windows, as far as these dimensions (None: all) go."""
-        return any(self.sizes[axis] > self.strides[axis] for axis in self._axes(axes))
+    def overlap(self, axes: Iterable[int]) -> bool:
+        """Whether an element may be in several windows, as far as these dimensions go."""
+        return any(self.sizes[axis] > self.strides[axis] for axis in axes)
 
     def covers(self, axes: Iterable[int] | None = None) -> bool:
         """Whether each element is in just one window, as far as these dimensions (None: all) go."""
         return all(
             self.sizes[axis] == self.strides[axis] and self.inputs[axis] <= self.outputs[axis] * self.strides[axis]
-            for axis in self._axes(axes)
+            for axis in (range(len(self.inputs)) if axes is None else axes)
         )
-
-    def _axes(self, axes: Iterable[int] | None) -> Iterable[int]:
-        return range(len(self.inputs)) if axes is None else axes
 
     def turned(self) -> Windows | None:
         """The windows over the outputs that make up the inputs again; None where strides leave gaps, or padding is too wide.
