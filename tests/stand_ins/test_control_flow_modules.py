@@ -137,6 +137,19 @@ def test_what_a_run_needs_of_a_meta_graph(graph):
         assert "one" in {node.name for node in optimize(config, tf.train.export_meta_graph()).node}
 
 
+def test_devices_that_a_graph_is_optimized_for(graph):
+    cluster = stand_for("tensorflow.python.grappler.cluster")
+    described = stand_for("tensorflow.core.protobuf.device_properties_pb2").NamedDevice(name="/GPU:0")
+    with cluster.Provision(devices=[described]) as one:
+        assert [device.name for device in one.ListDevices()] == ["/GPU:0"]
+    (own, *_) = cluster.Cluster().ListDevices()
+    assert own.name.endswith("device:CPU:0") and own.properties.type == "CPU" and own.properties.memory_size > 0
+    assert {"MatMul", "Placeholder"} <= set(one.ListAvailableOps())
+    tf.add_to_collection("train_op", tf.constant(1.0, name="kept"))
+    optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
+    assert [node.name for node in optimize(None, tf.train.export_meta_graph(), cluster=one).node] == ["kept"]
+
+
 def test_loops_are_as_they_were_when_a_graph_is_optimized(graph):
     optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
     start = tf.add(tf.constant(1), tf.constant(2))
