@@ -78,6 +78,7 @@ def test_what_tensorflow_wrote_is_loaded(here):
     model = tf.saved_model.load_v2(THEIRS)
     check(here, model)
     assert here.values(model.find(tf.constant(["two", "three"]))) == [1, -1]
+    assert (model.tensorflow_version, model.tensorflow_git_version) == ("2.15.1", "v2.15.0-11-g63f5a65c7cd")
 
 
 def test_what_is_written_in_eager_execution_is_loaded(here, tmp_path):

@@ -89,9 +89,10 @@ class Signatures(Mapping[str, ConcreteFunction]):
 def load_v2(export_dir: Any, tags: Iterable[str] | str | None = None) -> Any:
     """The object that `tf.saved_model.save` wrote into a folder: its attributes are variables, functions, further objects.
 
-    `signatures` has the functions that serve it, each to be called with keyword arguments. In graphs the initializers of the
-    variables read the values. tags: those of the MetaGraph; ValueError where it has others. NotImplementedError: the
-    SavedModel has no objects (`tf.saved_model.loader.load` reads it). OSError: there is no SavedModel.
+    `signatures` has the functions that serve it, each to be called with keyword arguments; `tensorflow_version` and
+    `tensorflow_git_version` are those of the program that wrote it. In graphs the initializers of the variables read the
+    values. tags: those of the MetaGraph; ValueError where it has others. NotImplementedError: the SavedModel has no objects
+    (`tf.saved_model.loader.load` reads it). OSError: there is no SavedModel.
     """
     return load_objects(export_dir, tags, lambda number, identifier: None)
 
@@ -113,7 +114,10 @@ def load_objects(export_dir: Any, tags: Iterable[str] | str | None, revive: Call
             f"The SavedModel at {folder} has one MetaGraph with tags {sorted(own)}, but got an incompatible argument "
             f"tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching tags."
         )
-    return _Loading(folder, meta_graph, revive).root()
+    root = _Loading(folder, meta_graph, revive).root()
+    root.tensorflow_version = meta_graph.meta_info_def.tensorflow_version
+    root.tensorflow_git_version = meta_graph.meta_info_def.tensorflow_git_version
+    return root
 
 
 class _Loading:
