@@ -137,6 +137,40 @@ def test_what_a_run_needs_of_a_meta_graph(graph):
         assert "one" in {node.name for node in optimize(config, tf.train.export_meta_graph()).node}
 
 
+def test_what_is_said_and_checked_is_stripped_of_a_meta_graph(graph):
+    optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
+    x = tf.placeholder(tf.float32, [2], name="x")
+    with tf.control_dependencies(
+        [stand_for("tensorflow.python.ops.gen_logging_ops")._assert(x[0] > 0.0, [x], name="assert")]
+    ):
+        checked = tf.check_numerics(x, "text", name="checked")
+    tf.add_to_collection("train_op", tf.Print(checked, [x, checked, x], name="said"))
+    config = tf.ConfigProto()
+    for settings in ({"optimizers": ["debug_stripper"]}, {"debug_stripper": 1}):
+        config.graph_options.rewrite_options.CopyFrom(type(config.graph_options.rewrite_options)(**settings))
+        nodes = {node.name: node for node in optimize(config, tf.train.export_meta_graph()).node}
+        assert [nodes[name].op for name in ("assert", "checked", "said")] == ["NoOp", "Identity", "Identity"]
+        assert list(nodes["said"].input) == ["checked", "^x", "^checked"] and list(nodes["said"].attr) == ["T"]
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.import_graph_def(tf.GraphDef(node=nodes.values()), name="")
+            assert session.run("said:0", {"x:0": [-1.0, float("nan")]})[0] == -1.0
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    assert "Print" in {node.op for node in optimize(config, tf.train.export_meta_graph()).node}
+
+
+def test_devices_that_a_graph_is_optimized_for(graph):
+    cluster = stand_for("tensorflow.python.grappler.cluster")
+    described = stand_for("tensorflow.core.protobuf.device_properties_pb2").NamedDevice(name="/GPU:0")
+    with cluster.Provision(devices=[described]) as one:
+        assert [device.name for device in one.ListDevices()] == ["/GPU:0"]
+    (own, *_) = cluster.Cluster().ListDevices()
+    assert own.name.endswith("device:CPU:0") and own.properties.type == "CPU" and own.properties.memory_size > 0
+    assert {"MatMul", "Placeholder"} <= set(one.ListAvailableOps())
+    tf.add_to_collection("train_op", tf.constant(1.0, name="kept"))
+    optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
+    assert [node.name for node in optimize(None, tf.train.export_meta_graph(), cluster=one).node] == ["kept"]
+
+
 def test_loops_are_as_they_were_when_a_graph_is_optimized(graph):
     optimize = stand_for("tensorflow.python.grappler.tf_optimizer").OptimizeGraph
     start = tf.add(tf.constant(1), tf.constant(2))

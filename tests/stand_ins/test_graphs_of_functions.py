@@ -238,3 +238,22 @@ def test_a_function_whose_variables_are_constants():
 
         with pytest.raises(NotImplementedError, match="takes a variable"):
             convert(chosen.get_concrete_function(tf.TensorSpec([], tf.float32)))
+
+
+def test_calls_become_bodies_where_variables_become_constants():
+    convert = module("framework.convert_to_constants").convert_variables_to_constants_v2
+    with eager_mode():
+        v = tf.Variable(2.0)
+        inner = tf.function(lambda x, y: (v * x, tf.exp(y)))
+
+        @tf.function
+        def outer(x):
+            scaled, _ = inner(x + 1.0, x)
+            return tf.identity(inner(scaled, x)[0], name="last")
+
+        frozen = convert(outer.get_concrete_function(tf.TensorSpec([2], tf.float32)))
+        v.assign(100.0)
+        assert frozen(tf.constant([1.0, 2.0])).numpy().tolist() == [8.0, 12.0]
+        nodes = {node.name: node.op for node in frozen.graph.as_graph_def().node}
+        assert not {"StatefulPartitionedCall", "PartitionedCall", "ReadVariableOp", "VarHandleOp"} & set(nodes.values())
+        assert nodes["StatefulPartitionedCall/mul"] == "Mul" and nodes["StatefulPartitionedCall_1/mul"] == "Mul"

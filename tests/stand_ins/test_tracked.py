@@ -1,5 +1,8 @@
 """Objects and their parts, and small utilities, as tests and libraries take them from private modules."""
 
+import sys
+import types
+
 import pytest
 
 import tfexp as tf
@@ -107,3 +110,17 @@ def test_decorators_look_at_what_they_are_given():
     utils.validate_callable(len, "decorate")
     with pytest.raises(ValueError, match="make sure @property appears before @decorate"):
         utils.validate_callable(3, "decorate")
+
+
+def test_names_that_no_docstring_documents(monkeypatch):
+    names = module("util.all_util")
+    documented = types.ModuleType("documented", "One.\n\n@@kept\n @@indented\n@@_private\n")
+    vars(documented).update(kept=1, indented=2, allowed=3, _private=4)
+    monkeypatch.setitem(sys.modules, "documented", documented)
+    assert names.make_all("documented") == ["kept"]
+    names.remove_undocumented("documented", ["allowed"])
+    assert {name for name in vars(documented) if not name.startswith("__")} == {"kept", "allowed", "_private"}
+    names.reveal_undocumented("documented.indented")
+    assert documented.indented == 2
+    with pytest.raises(LookupError, match=r"documented\.kept is not a hidden symbol"):
+        names.reveal_undocumented("documented.kept")

@@ -78,6 +78,7 @@ def test_what_tensorflow_wrote_is_loaded(here):
     model = tf.saved_model.load_v2(THEIRS)
     check(here, model)
     assert here.values(model.find(tf.constant(["two", "three"]))) == [1, -1]
+    assert (model.tensorflow_version, model.tensorflow_git_version) == ("2.15.1", "v2.15.0-11-g63f5a65c7cd")
 
 
 def test_what_is_written_in_eager_execution_is_loaded(here, tmp_path):
@@ -237,9 +238,44 @@ def test_other_tags_are_refused():
         tf.saved_model.load_v2(THEIRS, tags="train")
 
 
-def test_a_model_without_objects_is_refused():
-    with pytest.raises(NotImplementedError, match=r"which tf\.saved_model\.loader\.load reads into a session"):
-        tf.saved_model.load_v2(str(record_saved_model.FOLDER))
+def test_what_tensorflows_sessions_wrote_is_loaded(here):
+    model = tf.saved_model.load_v2(str(record_saved_model.FOLDER))
+    here.start()
+    assert here.values(model.signatures["serving_default"](x=tf.constant(X))) == {"y": [[10.0]]}
+    assert [v.name for v in model.variables] == ["w:0", "b:0"] and model.tensorflow_version
+    assert here.values(model.prune(["x:0"], {"sum": "MatMul:0", "x": "x:0"})(tf.constant(X))) == {
+        "sum": [[5.0]],
+        "x": X.tolist(),
+    }
+    with pytest.raises(NotImplementedError, match=r"'words' \(VariableV2\) has a state"):
+        model.prune([], "words/read:0")
+    with pytest.raises(RuntimeError, match="tags 'train' could not be found"):
+        tf.saved_model.load_v2(str(record_saved_model.FOLDER), tags=["train"])
+
+
+def test_tables_and_parts_of_variables_come_along(here, tmp_path):
+    (tmp_path / "words").write_text("one\ntwo\n")
+    folder = str(tmp_path / "model")
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.contrib.lookup.index_table_from_file(str(tmp_path / "words"))
+        keys = tf.placeholder(tf.string, [None], name="keys")
+        rows = tf.get_variable("rows", initializer=tf.eye(4), partitioner=tf.fixed_size_partitioner(2))
+        scale = tf.get_variable("scale", initializer=3.0, use_resource=True)
+        y = tf.nn.embedding_lookup(rows, table.lookup(keys), partition_strategy="div") * scale
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        session.run(scale.assign(2.0))
+        signature = tf.saved_model.predict_signature_def({"words": keys}, {"y": y})
+        builder = tf.saved_model.Builder(folder)
+        files = tf.get_collection(tf.GraphKeys.ASSET_FILEPATHS)
+        builder.add_meta_graph_and_variables(session, ["serve"], {"rows": signature}, assets_collection=files)
+        builder.add_meta_graph(["other"], {})
+        builder.save()
+    (tmp_path / "words").unlink()
+    with pytest.raises(ValueError, match="requires tags if there is more than one MetaGraph"):
+        tf.saved_model.load_v2(folder)
+    model = tf.saved_model.load_v2(folder, "serve")
+    here.start()
+    assert here.values(model.signatures["rows"](words=tf.constant(["two"]))) == {"y": [[0.0, 2.0, 0.0, 0.0]]}
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path):

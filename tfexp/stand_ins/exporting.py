@@ -6,9 +6,11 @@ Nothing becomes public by it: a symbol only carries the names.
 from __future__ import annotations
 
 import functools
+import re
 import sys
+import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 TENSORFLOW_API_NAME, ESTIMATOR_API_NAME, KERAS_API_NAME = "tensorflow", "estimator", "keras"
 
@@ -134,16 +136,37 @@ def kwarg_only(f: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
-def make_all(module_name: str, doc_string_modules: Sequence[Any] | None = None) -> list[str]:
-    """The names of a module that do not begin with an underscore."""
-    return sorted(name for name in vars(sys.modules[module_name]) if not name.startswith("_"))
+_HIDDEN: dict[str, tuple[types.ModuleType, Any]] = {}
+"""By "module.name": what `remove_undocumented` took from a module."""
+
+
+def make_all(module_name: str, doc_string_modules: Sequence[types.ModuleType] | None = None) -> list[str]:
+    """The public names of a loaded module that docstrings, its own unless others are given, have on lines `@@name`.
+
+    KeyError for a module that is not loaded, TypeError for one without a docstring.
+    """
+    module = sys.modules[module_name]
+    documenting = [module] if doc_string_modules is None else doc_string_modules
+    documented = {name for one in documenting for name in re.findall(r"^@@(\w+)$", cast(str, one.__doc__), re.MULTILINE)}
+    return sorted(name for name in documented & set(vars(module)) if not name.startswith("_"))
 
 
 def remove_undocumented(
-    module_name: str, allowed_exception_list: Sequence[str] | None = None, doc_string_modules: Sequence[Any] | None = None
+    module_name: str,
+    allowed_exception_list: Sequence[str] | None = None,
+    doc_string_modules: Sequence[types.ModuleType] | None = None,
 ) -> None:
-    """Modules keep all their names."""
+    """Takes the public names that `make_all` does not have, nor the list of exceptions, from a loaded module."""
+    module = sys.modules[module_name]
+    kept = {*make_all(module_name, doc_string_modules), *(allowed_exception_list or ())}
+    for name in [name for name in vars(module) if not name.startswith("_") and name not in kept]:
+        _HIDDEN[f"{module_name}.{name}"] = (module, getattr(module, name))
+        delattr(module, name)
 
 
-def reveal_undocumented(symbol_name: str, target_module: Any = None) -> None:
-    """Nothing was hidden."""
+def reveal_undocumented(symbol_name: str, target_module: types.ModuleType | None = None) -> None:
+    """Gives "module.name" back to its module, or to another. LookupError where it was not taken."""
+    if symbol_name not in _HIDDEN:
+        raise LookupError(f"Symbol {symbol_name} is not a hidden symbol")
+    module, value = _HIDDEN[symbol_name]
+    setattr(target_module or module, symbol_name.rpartition(".")[2], value)

@@ -44,7 +44,7 @@ def lift_to_graph(
     copies: dict[Any, Any] = {} if op_map is None else op_map
     stops = {_operation(source) for source in sources or ()}
     with graph.as_default():
-        for op in _in_order([_operation(tensor) for tensor in tensors], stops):
+        for op in in_order([_operation(tensor) for tensor in tensors], stops):
             if op in copies:
                 continue
             if op in (disallowed_placeholders or ()):
@@ -66,7 +66,7 @@ def _operation(value: Any) -> Operation:
     return value if isinstance(value, Operation) else value.op
 
 
-def _in_order(wanted: Sequence[Operation], stops: set[Operation]) -> list[Operation]:
+def in_order(wanted: Sequence[Operation], stops: set[Operation]) -> list[Operation]:
     """The operations that these need, those that others need first; a graph's order is such a one."""
     needed: set[Operation] = set()
     queue = list(wanted)

@@ -342,6 +342,7 @@ PYTHON = {
     + renamed("tfexp.ops.weights_broadcast", _ASSERT_BROADCASTABLE_ERROR_PREFIX="_MESSAGE"),
     "ops.while_loop": "tf",
     "ops.while_v2": "tfexp.stand_ins.functional_control_flow tf",
+    "grappler.cluster": "tfexp.stand_ins.device_clusters",
     "grappler.tf_optimizer": "tfexp.stand_ins.graph_optimizer",
     "module.module": renamed("tfexp.ops.module", Module="Module", camel_to_snake="_snake_case") + "tfexp.ops.module",
     "platform.app": "tf.app",

@@ -32,6 +32,7 @@ from tfexp.train import saved_model_names as names
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY
 from tfexp.train.object_models import revived_types
 from tfexp.train.object_models.assets import Asset
+from tfexp.train.object_models.of_sessions import load_of_session
 from tfexp.train.object_models.structures import decode, decode_parameters
 from tfexp.train.saved_model_loader import parse_saved_model
 
@@ -89,10 +90,13 @@ class Signatures(Mapping[str, ConcreteFunction]):
 def load_v2(export_dir: Any, tags: Iterable[str] | str | None = None) -> Any:
     """The object that `tf.saved_model.save` wrote into a folder: its attributes are variables, functions, further objects.
 
-    `signatures` has the functions that serve it, each to be called with keyword arguments. In graphs the initializers of the
-    variables read the values. tags: those of the MetaGraph; ValueError where it has others. NotImplementedError: the
-    SavedModel has no objects (`tf.saved_model.loader.load` reads it). OSError: there is no SavedModel.
+    `signatures` has the functions that serve it, each to be called with keyword arguments; `tensorflow_version` and
+    `tensorflow_git_version` are those of the program that wrote it. In graphs the initializers of the variables read the
+    values. tags: those of the MetaGraph; ValueError where it has others. OSError: there is no SavedModel.
+    Where a session wrote it, and no objects are in it, the result is a `SessionModel`.
     """
+    if not _has_objects(parse_saved_model(export_dir)):
+        return load_of_session(export_dir, tags)
     return load_objects(export_dir, tags, lambda number, identifier: None)
 
 
@@ -101,7 +105,7 @@ def load_objects(export_dir: Any, tags: Iterable[str] | str | None, revive: Call
     folder = os.fspath(export_dir)
     saved_model = parse_saved_model(folder)
     meta_graph = saved_model.meta_graphs[0]
-    if len(saved_model.meta_graphs) != 1 or not meta_graph.HasField("object_graph_def"):
+    if not _has_objects(saved_model):
         raise NotImplementedError(
             f"The SavedModel in {folder} has no objects: a SavedModelBuilder wrote its {len(saved_model.meta_graphs)} "
             "graph(s), which tf.saved_model.loader.load reads into a session."
@@ -113,7 +117,15 @@ def load_objects(export_dir: Any, tags: Iterable[str] | str | None, revive: Call
             f"The SavedModel at {folder} has one MetaGraph with tags {sorted(own)}, but got an incompatible argument "
             f"tags={tags} to tf.saved_model.load. You may omit it, pass 'None', or pass matching tags."
         )
-    return _Loading(folder, meta_graph, revive).root()
+    root = _Loading(folder, meta_graph, revive).root()
+    root.tensorflow_version = meta_graph.meta_info_def.tensorflow_version
+    root.tensorflow_git_version = meta_graph.meta_info_def.tensorflow_git_version
+    return root
+
+
+def _has_objects(saved_model: Any) -> bool:
+    graphs = saved_model.meta_graphs
+    return len(graphs) == 1 and bool(graphs[0].HasField("object_graph_def"))
 
 
 class _Loading:
