@@ -71,7 +71,7 @@ class CsvRecords:
     def number(self, cell: str, column: str, hint: str = "") -> float:
         """The finite number in a cell of the record. Raises ExperimentError, with the `hint` where it is none at all."""
         try:
-            number = float(cell)
+            number = float(cell.replace("_", "?"))  # 1_000 is a number in Python's programs alone
         except ValueError:
             if not cell.strip():
                 raise self.problem("the cell is empty", column) from None
