@@ -107,7 +107,8 @@ MESSAGES = {
     "schedule=piecewise schedule.factors=[1]": "schedule.factors: 2 boundaries need 3 factors, 1 were given",
     "schedule=piecewise schedule.boundaries=[5,5]": "schedule.boundaries: [5, 5] must be one or more steps, each later",
     "data=csv data.label=a": "data.path (conf/data/csv.yaml, line 3): a text must be given: data.path=<value>",
-    "data=csv data.label=a data.path=a.csv data.delimiter=ab": "data.delimiter: 'ab' must be one character",
+    "data=csv data.label=a data.path=a.csv data.delimiter=ab": "data.delimiter: 'ab' must be one character, "
+    "and neither a quote nor the end of a line",
     # classes of one's own
     "model=own": "model.target (conf/model/own.yaml, line 2): has no value: give model.target=package.module:Class",
     "model=own model.target=foo": "model.target: 'foo' is not of the form package.module:Class",

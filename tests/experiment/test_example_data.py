@@ -128,7 +128,7 @@ def test_classes_may_have_names(tmp_path: Path) -> None:
     ):
         csv(path, classes=None, class_names=("cat", "old dog")).read()
     with pytest.raises(ExperimentError, match=r"'emu' is not a number; data\.class_names=\[…\] says what the classes"):
-        csv(path).read()
+        csv(path, classes=None).read()
     with pytest.raises(SettingError, match=r"^classes: 3 are not as many as data\.class_names has: 2$"):
         csv(path, class_names=("cat", "emu"))
     with pytest.raises(SettingError, match=r"^class_names: two classes are called 'emu'$"):
@@ -139,14 +139,17 @@ def test_classes_may_have_names(tmp_path: Path) -> None:
     ("content", "message"),
     [
         (b"", "{path}: the file is empty"),
-        (b"a,kind\n", "{path}: 0 rows of data; at least two are needed"),
-        (b"a,kind\n1,0\n", "{path}: 1 rows of data; at least two are needed"),
+        (b"a,kind\n", "{path}: no rows of data; at least two are needed"),
+        (b"a,kind\n1,0\n", "{path}: 1 row of data; at least two are needed"),
         (b"kind\n1\n", "{path}: there is no column beside the label 'kind' to learn from"),
         (b"a,a,kind\n1,2,0\n", "{path}, line 1: two columns are called 'a'"),
         (b"a,kind\n1,0\nx,2\n", "{path}, line 3, column 'a': 'x' is not a number (record"),
         (b"a,kind\n1,0\n\n2,x\n", "{path}, line 4, column 'kind': 'x' is not a number"),
+        (b"a,kind\n1,0\n1_0,1\n", "{path}, line 3, column 'a': '1_0' is not a number"),
         (b"a,kind\n1,0\n,1\n", "{path}, line 3, column 'a': the cell is empty"),
-        (b"a,kind\ninf,0\n", "{path}, line 2, column 'a': 'inf' is not finite"),
+        (b"a,kind\ninf,0\n", "{path}, line 2, column 'a': 'inf' is not a finite number of float32"),
+        (b"a,kind\n1,0\n-1.8e308,0\n", "{path}, line 3, column 'a': '-1.8e308' is not a finite number of float32"),
+        (b"a,kind\n4e38,0\n", "{path}, line 2, column 'a': '4e38' is not a finite number of float32"),
         (b"a,kind\n1,0\n1\n", "{path}, line 3: 1 columns where 2 are expected"),
         (b"a,kind\n1,0\n1,2,3\n", "{path}, line 3: 3 columns where 2 are expected"),
         (
@@ -182,6 +185,14 @@ def test_another_delimiter_is_thought_of(tmp_path: Path) -> None:
         SettingError, match=r"The choices are: a;kind; if these are several columns, give their data\.delimiter"
     ):
         csv(tmp_path / "some.csv").read()
+
+
+def test_cells_may_be_between_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "a.tsv"
+    path.write_text('a b\tkind\n"1"\t0\n2\t1\n')
+    for delimiter in (r"\t", "\t"):
+        table = csv(path, delimiter=delimiter).read()
+        assert (table.columns, table.features.tolist()) == (("a b",), [[1], [2]])
 
 
 def test_wrong_csv_is_passed_over_and_counted(tmp_path: Path) -> None:
@@ -244,8 +255,9 @@ class Given(Source):
         (np.ones([3]), np.ones(3), None, "features [3] and labels [3] must have the shapes [rows, columns] and [rows]"),
         (np.ones([3, 2]), np.ones(2), None, "features [3, 2] and labels [2] must have the shapes"),
         (np.ones([3, 1]), np.ones(3), None, "2 column names for 1 columns"),
-        (np.array([[1, 2], [3, np.nan]]), np.ones(2), None, "row 1, column 'b': nan is not finite"),
+        (np.array([[1, 2], [3, np.nan]]), np.ones(2), None, "row 1, column 'b': nan is not a finite number of float32"),
         (np.ones([3, 2]), np.array([0, np.inf, 0]), None, "row 1: the label inf is not a finite number"),
+        (np.array([[1, 2], [-1e300, 3]]), np.ones(2), None, "row 1, column 'a': -1e+300 is not a finite number of float32"),
         (np.ones([3, 2]), np.array([0, 1, 5]), 5, "row 2: the label 5 is not one of the 5 classes 0 to 4"),
         (np.ones([3, 2]), np.array([-1, 1, 3]), 5, "row 0: the label -1 is not one of the 5 classes 0 to 4"),
         (np.ones([3, 2]), np.array(["x", "y", "x"]), 2, "labels must be a NumPy array of numbers, not one of <U1"),

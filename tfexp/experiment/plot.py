@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tfexp.experiment.history import Record
-from tfexp.experiment.reporting.figures import COLOURS, new_figure, quiet
+from tfexp.experiment.reporting.figures import COLOURS, along_steps, new_figure
 from tfexp.experiment.reporting.scale import spans_decades
 
 __all__ = ["draw"]
@@ -25,8 +25,7 @@ def draw(path: Path, title: str, records: list[Record], metric: str | None) -> N
             axes.plot(steps[-1:], values[-1:], "o", color=colour, markersize=4)
         if name == "loss" and spans_decades([record[part][name] for record in records for part in ("train", "test")]):
             axes.set_yscale("log")
-        axes.set_xlabel("step")
         axes.set_title(name, fontsize=10, loc="left")
-        quiet(axes)
+        along_steps(axes)
         axes.legend(frameon=False, fontsize=9)
     figure.savefig(path)

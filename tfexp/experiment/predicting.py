@@ -41,7 +41,7 @@ def read_rows(path: str, settings: Settings, model: Serving) -> Rows:
     data = settings.data if isinstance(settings.data, CsvFile) else None
     has_names = data is None or data.header
     cells, features, labels = [], [], []
-    with opened(path, "," if data is None else data.delimiter) as records:
+    with opened(path, "," if data is None else data.separator) as records:
         first = records.next()
         if first is None:
             raise ExperimentError(f"{path}: the file is empty")

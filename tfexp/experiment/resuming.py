@@ -52,10 +52,14 @@ def dropped_before(records: list[Record], workers: int) -> list[int]:
 
 def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: int, records: list[Record]) -> None:
     """Raises ExperimentError if nothing is left to do."""
-    if step >= course.total_steps or should_stop(records, settings.train.early_stop):
+    further = []
+    if step >= course.total_steps:
+        further.append("a larger train.steps or train.epochs")
+    if should_stop(records, settings.train.early_stop):
+        further.append("a larger train.early_stop.patience, or null")
+    if further:
         raise ExperimentError(
-            f"{files.path} has ended, at step {step} of {course.total_steps}: to go further, give a larger "
-            "train.steps or train.epochs, or another train.early_stop.patience"
+            f"{files.path} has ended, at step {step} of {course.total_steps}: to go further, give {' and '.join(further)}"
         )
 
 

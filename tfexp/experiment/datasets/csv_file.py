@@ -27,19 +27,25 @@ class CsvFile(Source):
         says="what the classes are called in the file, the first is class 0; []: they have numbers", default=()
     )
     header: bool = bounded(says="the first line names the columns")
-    delimiter: str = bounded(says="the character between two cells")
+    delimiter: str = bounded(says=r"the character between two cells; \t is a tab")
     ignore: tuple[str, ...] = bounded(says="columns to leave out")
     ignore_errors: bool = bounded(says="rows that cannot be read are passed over and counted, instead of ending the run")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.delimiter) != 1:
-            raise SettingError("delimiter", f"{self.delimiter!r} must be one character")
+        if len(self.separator) != 1 or self.separator in '"\r\n':
+            what = "one character, and neither a quote nor the end of a line"
+            raise SettingError("delimiter", f"{self.delimiter!r} must be {what}")
         if self.class_names and self.classes not in (None, len(self.class_names)):
             raise SettingError("classes", f"{self.classes} are not as many as data.class_names has: {len(self.class_names)}")
         for name in self.class_names:
             if self.class_names.count(name) > 1:
                 raise SettingError("class_names", f"two classes are called '{name}'")
+
+    @property
+    def separator(self) -> str:
+        """The character that `delimiter` means: a tab itself can hardly be typed."""
+        return "\t" if self.delimiter == r"\t" else self.delimiter
 
     @property
     def class_count(self) -> int | None:
@@ -53,8 +59,7 @@ class CsvFile(Source):
                 names = ", ".join(self.class_names)
                 raise records.problem(f"the label {shown(cell)} is none of data.class_names: {names}", column)
             return self.class_names.index(cell.strip())
-        hint = "" if self.classes is None else "data.class_names=[…] says what the classes are called"
-        label = records.number(cell, column, hint)
+        label = records.number(cell, column, "data.class_names=[…] says what the classes are called")
         if self.classes is not None and not (label == int(label) and 0 <= label < self.classes):
             raise records.problem(
                 f"the label {cell.strip()} is not one of the {self.classes} classes 0 to {self.classes - 1} "
@@ -93,7 +98,8 @@ class _Rows:
         """What was read."""
         settings, path = self._settings, self._settings.path
         if len(self._features) < 2:
-            raise ExperimentError(f"{path}: {len(self._features)} rows of data; at least two are needed")
+            rows = "1 row" if self._features else "no rows"
+            raise ExperimentError(f"{path}: {rows} of data; at least two are needed")
         return Table(
             np.array(self._features, np.float64),
             np.array(self._labels, np.float64 if settings.class_count is None else np.int64),
@@ -107,7 +113,7 @@ class _Rows:
     def read(self, path: str) -> None:
         """Add the file's rows. Raises ExperimentError."""
         settings = self._settings
-        with opened(path, settings.delimiter, bad_text=settings.ignore_errors, asked_by="data.path: ") as records:
+        with opened(path, settings.separator, bad_text=settings.ignore_errors, asked_by="data.path: ") as records:
             self._add(records)
 
     def _add(self, records: CsvRecords) -> None:

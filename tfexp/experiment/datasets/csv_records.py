@@ -6,10 +6,10 @@ import codecs
 import contextlib
 import csv
 import io
-import math
 from collections.abc import Iterator
 
 import tfexp as tf
+from tfexp.experiment.datasets.source import LARGEST
 from tfexp.experiment.errors import ExperimentError
 from tfexp.formats.compressed_file import compression_by_name, open_file
 
@@ -69,15 +69,15 @@ class CsvRecords:
                 return cells
 
     def number(self, cell: str, column: str, hint: str = "") -> float:
-        """The finite number in a cell of the record. Raises ExperimentError, with the `hint` where it is none at all."""
+        """The number of a table in a cell of the record. Raises ExperimentError, with the `hint` where there is none."""
         try:
-            number = float(cell)
+            number = float(cell.replace("_", "?"))  # 1_000 is a number in Python's programs alone
         except ValueError:
             if not cell.strip():
                 raise self.problem("the cell is empty", column) from None
             raise self.problem(f"{shown(cell)} is not a number{hint and f'; {hint}'}", column) from None
-        if not math.isfinite(number):
-            raise self.problem(f"{shown(cell)} is not finite", column)
+        if not abs(number) <= LARGEST:  # nor is nan
+            raise self.problem(f"{shown(cell)} is not a finite number of float32", column)
         return number
 
     def problem(self, what: str, column: str | None = None) -> ExperimentError:

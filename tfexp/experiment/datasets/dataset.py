@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from tfexp.experiment.datasets.skipped import NONE, Skipped
-from tfexp.experiment.datasets.source import Data, Source, Table
+from tfexp.experiment.datasets.source import LARGEST, Data, Source, Table
 from tfexp.experiment.errors import ExperimentError
 
 __all__ = ["Dataset", "Examples", "Prepared", "Records", "Scaling", "Spec", "batch_rows", "prepare", "rows_of_batches"]
@@ -194,20 +194,27 @@ def _check(table: Table) -> None:
         raise ExperimentError(f"{table.origin}: {len(table.columns)} column names for {features.shape[1]} columns")
     if table.class_names and len(table.class_names) != table.classes:
         raise ExperimentError(f"{table.origin}: {len(table.class_names)} class names for {table.classes} classes")
-    bad = np.argwhere(~np.isfinite(features))
+    bad = np.argwhere(_beyond(features))
     if len(bad):
         row, column = bad[0]
-        raise ExperimentError(
-            f"{table.origin}, row {row}, column '{table.columns[column]}': {features[row, column]} is not finite"
-        )
+        value = features[row, column]
+        raise ExperimentError(f"{table.origin}, row {row}, column '{table.columns[column]}': {value} is not {_NUMBER}")
     if table.classes is None:
-        wrong = np.flatnonzero(~np.isfinite(labels))
-        must = "a finite number"
+        wrong = np.flatnonzero(_beyond(labels))
+        must = _NUMBER
     else:
         wrong = np.flatnonzero((labels < 0) | (labels >= table.classes) | (labels != np.floor(labels)))
         must = f"one of the {table.classes} classes 0 to {table.classes - 1}"
     if len(wrong):
         raise ExperimentError(f"{table.origin}, row {wrong[0]}: the label {labels[wrong[0]]} is not {must}")
+
+
+def _beyond(values: np.ndarray) -> np.ndarray:
+    """Where the values are none that a table may have: nan, or 1.8e308 in the place of what is not known."""
+    return ~(np.abs(values) <= LARGEST)
+
+
+_NUMBER = "a finite number of float32"
 
 
 def _digest(table: Table) -> str:

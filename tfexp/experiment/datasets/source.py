@@ -21,7 +21,10 @@ import numpy as np
 from tfexp.experiment.datasets.skipped import NONE, Skipped
 from tfexp.experiment.schema import Section, bounded
 
-__all__ = ["Data", "Source", "Table"]
+__all__ = ["LARGEST", "Data", "Source", "Table"]
+
+LARGEST = float(np.finfo(np.float32).max)
+"""The magnitude that no number of a table may exceed: models learn in float32."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +33,7 @@ class Table:
 
     `features`: float64 [rows, columns]. `labels`: [rows], float64 where they are numbers to predict
     (`classes` None), int64 in [0, classes) where they are classes. `columns` names the features, `class_names` the
-    classes where they have names.
+    classes where they have names. No magnitude is above `LARGEST`.
     """
 
     features: np.ndarray

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "new_figure", "quiet"]
+__all__ = ["COLOURS", "along_steps", "new_figure", "quiet"]
 
 COLOURS = ("#4269d0", "#ff725c", "#3ca951", "#efb118", "#a463f2", "#6cc5b0", "#9c6b4e", "#ff8ab7")
 """Of what is told apart by its name."""
@@ -24,6 +24,13 @@ def new_figure(width: float, height: float, title: str = "") -> Figure:
     if title:
         figure.suptitle(title, fontsize=12, fontweight="bold")
     return figure
+
+
+def along_steps(axes: Any) -> None:
+    """What is drawn goes from step to step: no tick is between two of them; and as `quiet`."""
+    axes.set_xlabel("step")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    quiet(axes)
 
 
 def quiet(axes: Any) -> None:

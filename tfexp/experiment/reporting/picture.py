@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfexp.experiment.reporting.figures import COLOURS, new_figure, quiet
+from tfexp.experiment.reporting.figures import COLOURS, along_steps, new_figure
 from tfexp.experiment.reporting.listing import heads, is_better_low, settings_that_tell, short
 from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.scale import spans_decades
@@ -57,8 +57,7 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
             else f"{name}, test rows, {len(ranked)} runs, the best the darkest\n{_best(ranked, name)}"
         )
         axes.set_title(title, fontsize=10, loc="left")
-        axes.set_xlabel("step")
-        quiet(axes)
+        along_steps(axes)
         if few:
             axes.legend(frameon=False, fontsize=8)
     figure.savefig(path)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.experiment.history import Record, read_records
 from tfexp.experiment.outputs import RunFiles
-from tfexp.experiment.reporting.figures import COLOURS, new_figure, quiet
+from tfexp.experiment.reporting.figures import COLOURS, along_steps, new_figure
 from tfexp.experiment.reporting.scale import spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
@@ -77,8 +77,7 @@ def draw_learning(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]
             axes.fill_between(curve.steps, low, high, color=colour, alpha=0.18 if few else 0.08, linewidth=0)
     told = "" if few else f"; the best is the darkest: {_label(curves[0][0])}"
     axes.set_title(f"{sweep.metric_name} on the {sweep.part} rows{told}", fontsize=10, loc="left")
-    axes.set_xlabel("step")
-    quiet(axes)
+    along_steps(axes)
     if few:
         figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9, reverse=True)
     figure.savefig(path)
