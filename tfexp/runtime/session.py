@@ -200,7 +200,7 @@ class BaseSession:
         def call(*values: Any, run_metadata: Any = None) -> list[Any]:
             if len(values) != len(asked.feed):
                 raise InvalidArgumentError(None, None, f"Expected {len(asked.feed)} feed tensors, but got {len(values)}")
-            return run(*values, options=options, run_metadata=run_metadata)[: len(asked.fetch)]  # type: ignore[no-any-return]
+            return run(*values, options=options, run_metadata=run_metadata)[: len(asked.fetch)]
 
         return call
 
