@@ -267,6 +267,7 @@ def test_a_view_is_put_past():
 def test_placeholders():
     t = tf.constant([1, 2], name="scope/t")
     assert ge.placeholder_name(t) == "scope/geph__t_0" and ge.placeholder_name(t, "other/") == "other/geph__t_0"
+    assert ge.placeholder_name(t, prefix="p") == "scope/p__t_0" and ge.ph(tf.int32, prefix="p").op.name == "p"
     assert ge.placeholder_name(scope="s") == "s/geph" and ge.ph(tf.int32, [3]).shape.as_list() == [3]
     made = ge.make_placeholder_from_tensor(t)
     assert made.shape.as_list() == [2] and made.dtype is tf.int32

@@ -187,3 +187,20 @@ def test_data_of_strategies_are_iterated_eagerly() -> None:
         left = iter(strategy.experimental_distribute_dataset(data))
         function = tf.function(lambda: strategy.experimental_run_v2(lambda x: x + 1, args=(next(left),)))
         assert [int(function()) for _ in range(3)] == [1, 2, 3] and list(left) == []
+
+
+def test_loops_of_functions_go_through_distributed_data() -> None:
+    """As far as there is an element for each replica, though the last are smaller."""
+
+    @tf.function
+    def digits(data: Any) -> Any:
+        found, steps = tf.constant(0, tf.int64), 0
+        for element in data:
+            for part in strategy.experimental_local_results(element["x"]):
+                found = found * 100 + tf.reduce_sum(part)
+            steps += 1
+        return found, steps
+
+    with eager_mode(), two().scope() as strategy:
+        data = strategy.experimental_distribute_dataset(Dataset.range(10).map(lambda x: {"x": x}).batch(4))
+        assert [part.numpy() for part in digits(data)] == [10509130809, 3]

@@ -118,6 +118,11 @@ def test_what_it_refuses(make: Any, text: str) -> None:
         make()
 
 
+def test_it_takes_no_partitioner() -> None:
+    with pytest.raises(TypeError, match="partitioner"):
+        tf.keras.layers.DenseFeatures(_columns(), partitioner=tf.fixed_size_partitioner(2))
+
+
 def test_columns_come_from_any_iterable() -> None:
     columns = {"age": COLUMN.numeric_column("age", shape=2), "w": COLUMN.numeric_column("w")}
     with tf.Graph().as_default():

@@ -102,6 +102,14 @@ def test_linear_model(columns, wanted) -> None:
         assert session.run(y).tolist() == wanted
 
 
+def test_names_of_a_linear_model_are_those_of_a_layer() -> None:
+    """Of its nodes; and its columns' scopes count among those around it, where they have been opened once before."""
+    names = [fc.linear_model({"x": [[1.0]]}, [fc.numeric_column("x")]).op.name for _ in range(2)]
+    assert names == [f"{scope}/weighted_sum" for scope in ("linear_model_1/linear_model", "linear_model_1_1/linear_model_1")]
+    weights = [v.op.name for v in tf.trainable_variables() if "bias" not in v.name]
+    assert weights == ["linear_model/x/weights", "linear_model_1/x_1/weights"]
+
+
 def test_variables_of_embeddings() -> None:
     made: dict = {}
     first, second = fc.embedding_column(SPARSE, 2), fc.embedding_column(LETTERS, 3, trainable=False)

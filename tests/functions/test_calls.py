@@ -338,6 +338,11 @@ def test_bad_signatures_and_calls_are_refused() -> None:
         tf.function(lambda: object())()
 
 
+def test_a_concrete_function_names_each_tensor_of_a_list() -> None:
+    concrete = tf.function(lambda x, x_1: x[0] + 2 * x[1] + 4 * x_1).get_concrete_function([tf.ones([])] * 2, tf.ones([]))
+    assert run(concrete(x=tf.constant(1.0), x_1=tf.constant(2.0), x_1_1=tf.constant(3.0))) == 17.0
+
+
 def test_a_concrete_function_says_what_it_is() -> None:
     v = tf.Variable(2.0, use_resource=True)
 

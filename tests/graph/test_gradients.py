@@ -217,3 +217,11 @@ def test_gradients_go_through_optional_values():
     kept = tf.data.experimental.Optional.from_value(x * x)
     (grad,) = tf.gradients(kept.get_value(), x)
     assert run(grad).tolist() == [4, 6]
+
+
+def test_nodes_of_gradients_know_what_they_are_for(graph):
+    x = tf.placeholder(tf.float32, name="x")
+    tf.gradients(tf.sin(x), x)
+    known = {op.name: op._original_op and op._original_op.name for op in graph.get_operations()}
+    assert known["Sin"] is known["gradients/Shape"] is None
+    assert known["gradients/Sin_grad/Cos"] == known["gradients/Sin_grad/mul"] == "Sin"

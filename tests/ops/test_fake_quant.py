@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
@@ -41,6 +42,7 @@ CHANNEL_GRADS = [
 ]
 ODD = {"min": 0.5, "max": 3.0, "num_bits": 4}
 NARROW = {"min": -3.0, "max": -1.0, "num_bits": 3, "narrow_range": True}
+ONE = np.float32(1)
 BITS = [Error([X, np.float32(0), np.float32(1)], InvalidArgumentError, "num_bits must be between", {"num_bits": 17})]
 LIMITS = [np.float32([-1.3, -3]), np.float32([2.9, 0.5])]
 CASES = [
@@ -81,6 +83,14 @@ CASES = [
         [GRAD, np.float32(0), np.float32(0)],
         label="nothing",
     ),
+    OpCase("FakeQuantWithMinMaxVars", [X, ONE, ONE], np.full_like(X, np.nan), label="no step"),
+    OpCase("FakeQuantWithMinMaxVars", [X, 3 * ONE, ONE], np.full_like(X, 2), label="the wrong way round"),
+    OpCase(
+        "FakeQuantWithMinMaxVarsGradient",
+        [GRAD, X, ONE, ONE],
+        [GRAD * (X == 0), np.float32(10), np.float32(51)],
+        label="no step",
+    ),
     OpCase(
         "FakeQuantWithMinMaxVarsPerChannel",
         [BOTH, *LIMITS],
@@ -91,6 +101,19 @@ CASES = [
     OpCase("FakeQuantWithMinMaxVarsPerChannelGradient", [GRADS, BOTH, *LIMITS], CHANNEL_GRADS, attrs={"num_bits": 4}),
 ]
 test_rows = op_tests(CASES)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "text"),
+    [((1, 2, 11), "min has incorrect size"), ((2, 1, 11), "max has incorrect size"), ((2, 2, 5), "must be the same size")],
+)
+def test_sizes_that_only_the_run_knows(sizes: tuple[int, ...], text: str) -> None:
+    channels, rows = sizes[:2], sizes[2]
+    limits = [tf.placeholder_with_default(np.ones(size, np.float32), None) for size in channels]
+    grads = tf.placeholder_with_default(GRADS[:rows], None)
+    function = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient
+    with tf.Session() as session, pytest.raises(InvalidArgumentError, match=text):
+        session.run(function(grads, BOTH, *limits))
 
 
 def test_gradients_of_the_functions() -> None:

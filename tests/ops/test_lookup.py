@@ -196,6 +196,13 @@ def test_checkpoints(kind: str, tmp_path: Path) -> None:
         assert session.run(found).tolist() == values
 
 
+def test_names_in_checkpoints_are_without_scopes_but_differ() -> None:
+    for scope in ("a", "b"):
+        with tf.name_scope(scope):
+            tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, 0, name="t")
+    assert [saved.name for saved in tf.get_collection(tf.GraphKeys.SAVEABLE_OBJECTS)] == ["t", "b/t"]
+
+
 def test_a_checkpoint_with_tensorflows_buckets() -> None:
     table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, 0, -1)
     buckets = [np.int64([[12], [0], [-1], [11]]), np.int64([[6], [0], [9], [5]])]

@@ -3,6 +3,7 @@
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -57,3 +58,26 @@ def test_a_trainable_variable_of_a_later_call_is_refused():
 def test_the_scope_has_an_older_name():
     template = tf.make_template("t", lambda: tf.get_variable("v", []), create_scope_now_=True)
     assert template.var_scope is template.variable_scope and template.var_scope.name == "t"
+
+
+@pytest.mark.parametrize("traced", [True, False])
+def test_a_template_of_eager_execution_keeps_its_variables(traced):
+    def nested(x):
+        return tf.make_template("inner", scaled, scale=2.0)(x) * tf.get_variable("v", [], initializer=tf.ones_initializer())
+
+    with eager_mode():
+        template = tf.make_template("t", nested)
+        call = tf.function(template) if traced else template
+        assert [call(tf.constant(value)).numpy() for value in (3.0, 5.0)] == [6.0, 10.0]
+        assert names(template.variables) == names(template.trainable_variables) == ["t/inner/w:0", "t/v:0"]
+        template.variables[1].assign(7.0)
+        assert call(tf.constant([1.0])).numpy() == [14.0]
+
+
+def test_later_calls_make_no_trainable_variables_in_eager_execution_either():
+    numbers = iter("12")
+    with eager_mode():
+        template = tf.make_template("t", lambda: tf.get_variable(f"v{next(numbers)}", []))
+        template()
+        with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first time"):
+            template()

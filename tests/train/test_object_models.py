@@ -225,12 +225,18 @@ def test_a_variable_of_nobody_is_refused(eagerly, tmp_path):
         (tf.function(lambda x: x), "Expected a TensorFlow function to generate a signature"),
         (tf.function(lambda x: None, input_signature=[SPEC]), "Got a non-Tensor value"),
         (tf.function(lambda x: {3: x}, input_signature=[SPEC]), "a key that is no string: 3"),
-        (tf.function(lambda x, y: x, input_signature=[SPEC, SPEC]), "Got non-flat/non-unique argument names"),
     ],
 )
 def test_what_cannot_serve_is_refused(eagerly, tmp_path, function, text):
     with pytest.raises(ValueError, match=text):
         tf.saved_model.save(tf.Module(), str(tmp_path), signatures=function)
+
+
+def test_inputs_of_a_signature_have_names_of_their_own(eagerly, tmp_path):
+    served = tf.function(lambda pair: {"y": pair[0] - pair[1]}, input_signature=[[SPEC, SPEC]])
+    tf.saved_model.save(tf.Module(), str(tmp_path), signatures=served)
+    loaded = tf.saved_model.load_v2(str(tmp_path)).signatures["serving_default"]
+    assert loaded(x=tf.constant([5.0]), x_1=tf.constant([3.0]))["y"].numpy() == [2.0]
 
 
 def test_other_tags_are_refused():

@@ -7,14 +7,17 @@ sees which example does not depend on time.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfexp.autograph.iteration import State, Step, Test, register_iteration
 from tfexp.core import dtypes, nest
 from tfexp.core.errors import OutOfRangeError
 from tfexp.core.shape import TensorShape
 from tfexp.data.dataset import Dataset
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
+from tfexp.data.looping import looped
+from tfexp.data.transformations import get_single_element
 from tfexp.distribute.values import regroup
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, executing_eagerly
@@ -85,7 +88,7 @@ class DistributedIterator:
             earlier = nest.flatten(elements[-1], expand_composites=True) if elements else []
             with control_dependencies(earlier[:1]):
                 elements.append(self._iterator.get_next(name))
-        return regroup(elements) if len(elements) > 1 else elements[0]
+        return _together(elements)
 
     @property
     def output_types(self) -> Any:
@@ -121,18 +124,32 @@ class DistributedElements(DistributedIterator):
             raise StopIteration from None
 
 
+def _together(elements: Sequence[Any]) -> Any:
+    """The replicas' elements as one."""
+    return regroup(elements) if len(elements) > 1 else elements[0]
+
+
 class DistributedDataset:
-    """A data set for the replicas of a strategy."""
+    """A data set for the replicas of a strategy. A `for` loop of a `tf.function` goes through it, too."""
 
     def __init__(self, strategy: Any, dataset: Dataset):
         self._strategy, self._dataset = strategy, dataset
+
+    def _steps(self) -> Dataset:
+        """For each step the replicas' elements, as what is a data set itself: their shapes may differ."""
+        return self._dataset.window(len(self._strategy.extended.worker_devices), drop_remainder=True)
+
+    def _of_step(self, step: Any) -> Any:
+        own = Dataset.zip(step)
+        replicas = range(len(self._strategy.extended.worker_devices))
+        return _together([get_single_element(own.skip(number).take(1)) for number in replicas])
 
     def __iter__(self) -> DistributedElements:
         """The replicas' elements, where ops run at once, as long as there is one for each. RuntimeError in a graph."""
         if not executing_eagerly():
             raise RuntimeError(
-                "__iter__() is only supported when eager execution is enabled, outside of functions. In a graph, use "
-                "make_initializable_iterator()."
+                "__iter__() is only supported when eager execution is enabled, outside of functions, and in the loops of "
+                "functions. In a graph, use make_initializable_iterator()."
             )
         return DistributedElements(self._strategy, self._dataset)
 
@@ -144,6 +161,13 @@ class DistributedDataset:
     def make_one_shot_iterator(self) -> DistributedIterator:
         iterator: Any = make_one_shot_iterator(self._dataset)
         return DistributedIterator(self._strategy, iterator)
+
+
+def _looped(data: DistributedDataset, state: State, step: Step, going_on: Test | None) -> State:
+    return looped(data._steps(), state, lambda element, *state: step(data._of_step(element), *state), going_on)
+
+
+register_iteration(DistributedDataset, _looped, lambda data: data._of_step(get_single_element(data._steps())))
 
 
 def of_dataset(strategy: Any, dataset: Any) -> DistributedIterator:

@@ -27,10 +27,9 @@ class DenseFeatures(Layer):
     """
 
     def __init__(self, feature_columns: Any, trainable: bool = True, name: str | None = None, **kwargs: Any):
-        self._partitioner = kwargs.pop("partitioner", None)
         super().__init__(trainable=trainable, name=name, **kwargs)
         self._feature_columns = ordered(feature_columns, "FeatureColumn")
-        self._states = LayerStates(self, self.trainable, partitioner=self._partitioner)
+        self._states = LayerStates(self, self.trainable)
         for column in self._feature_columns:
             if not isinstance(column, DenseColumn) or isinstance(column, (SharedEmbeddingColumn, SequenceNumericColumn)):
                 raise ValueError(
@@ -67,11 +66,7 @@ class DenseFeatures(Layer):
         return TensorShape([as_shape(first)[0], self._width])
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "feature_columns": serialize_all(self._feature_columns),
-            "partitioner": self._partitioner,
-        }
+        return {**super().get_config(), "feature_columns": serialize_all(self._feature_columns)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:

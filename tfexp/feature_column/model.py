@@ -9,7 +9,7 @@ from typing import Any
 from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, SparseIds, check_batch_sizes
 from tfexp.feature_column.dense import EmbeddingColumn
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import get_collection, get_collection_ref
+from tfexp.graph.scopes import get_collection, get_collection_ref, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape, shape
@@ -126,13 +126,24 @@ def linear_model(
 ) -> Tensor:
     """[batch, units]: the sum over columns of their values times weights, and a bias; all begin at 0.
 
-    Variables are `linear_model/NAME/weights` [width or buckets, units] and `linear_model/bias_weights`. Several ids of a row
-    are combined by `sparse_combiner`: sum, mean or sqrtn. Source: `tf.feature_column.linear_model`.
+    Variables are `linear_model/NAME/weights` [width or buckets, units] and `linear_model/bias_weights`, where NAME counts
+    among the scopes around the model: beside another scope `a`, the column `a` is `a_1`. Several ids of a row are combined
+    by `sparse_combiner`: sum, mean or sqrtn. Source: `tf.feature_column.linear_model`.
     """
-    with variable_scope(None, default_name="linear_model", values=list(features.values())):
+    with variable_scope(None, default_name="linear_model", values=list(features.values())) as scope:
+        pass  # TensorFlow's is a layer, whose call opens this scope again
+    name = scope.name.rpartition("/")[2]
+    names = [_unique_scope(column._var_scope_name) for column in ordered(feature_columns)]
+    with variable_scope(scope), name_scope(name):
         return linear_in_scope(
-            features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars
+            features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars, names
         )
+
+
+def _unique_scope(prefix: str) -> str:
+    """The last part of a scope's name that is new among those in the scope that is open."""
+    with variable_scope(None, default_name=prefix) as scope:
+        return scope.name.rpartition("/")[2]
 
 
 def linear_in_scope(
@@ -143,9 +154,12 @@ def linear_in_scope(
     weight_collections: Sequence[str] | None,
     trainable: bool,
     cols_to_vars: dict[Any, Any] | None,
+    names: Sequence[str | None] | None = None,
 ) -> Tensor:
-    """`linear_model` in the variable scope that is open."""
+    """`linear_model` in the variable scope that is open. names: of the scopes of the columns, by default their own."""
     columns = ordered(feature_columns)
+    if names is None:
+        names = [None] * len(columns)
     for column in columns:
         if not isinstance(column, CategoricalColumn):
             column.check_without_time("linear_model", "sequence_input_layer")
@@ -157,8 +171,8 @@ def linear_in_scope(
         return weights
 
     outputs = []
-    for column in columns:
-        with variable_scope(None, default_name=column._var_scope_name) as scope:
+    for column, name in zip(columns, names, strict=True):
+        with variable_scope(name, default_name=column._var_scope_name) as scope:
             outputs.append(weighed(column, made, units, sparse_combiner, weights_of, lambda one: one.dense(made, trainable)))
             own = variables_of(scope)
             keep(own, weight_collections)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -88,7 +89,7 @@ class Trace:
             if leaf.dtype is dtypes.resource and isinstance(leaf, Tensor):
                 capture_handle(placeholder, leaf)
             self.arguments.append(placeholder)
-            self.argument_names.append(wanted)
+            self.argument_names.append(_unique(wanted, self.argument_names))
             given.append(leaf)
             leaves.append(placeholder)
             specs.append(TensorSpec(shape, leaf.dtype.base_dtype, wanted))
@@ -110,6 +111,12 @@ class Trace:
                 f"{python_function}, found return value of {error}"
             ) from None
         return self.results
+
+
+def _unique(name: str, taken: Sequence[str]) -> str:
+    """The name, with the first number that makes it a new one where there is one like it."""
+    numbered = (f"{name}_{number}" for number in itertools.count(1))
+    return next(each for each in itertools.chain([name], numbered) if each not in taken)
 
 
 def _creator(graph: TracedGraph, variables: Variables, known: dict[Tensor, Any]) -> Callable[..., Variable]:

@@ -244,7 +244,7 @@ class _Backward:
         for i, grad in enumerate(out_grads):
             if grad is None and not takes_none(rule) and is_trainable(op.outputs[i]):
                 out_grads[i] = self._zeros_for(op, i)
-        with name_scope(op.name + "_grad"), self._compiled_with(op):
+        with name_scope(op.name + "_grad"), self._compiled_with(op), get_default_graph()._original_op(op):
             in_grads = rule(op, *out_grads)
             in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
             if len(in_grads) != len(op._inputs):

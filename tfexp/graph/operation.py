@@ -42,6 +42,7 @@ class Operation:
         "_inputs",
         "_name",
         "_op_def",
+        "_original_op",
         "_outputs",
         "_stack",
     )
@@ -69,6 +70,7 @@ class Operation:
         self._attrs = attrs
         self._device = ""
         self._control_flow_context: Any = None
+        self._original_op = graph._default_original_op
         self._stack = stack_of_callers()
         unknown = TensorShape(None)
         self._outputs = [Tensor(self, i, dtype, unknown) for i, dtype in enumerate(output_dtypes)]

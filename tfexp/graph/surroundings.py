@@ -40,6 +40,7 @@ _ENTERED = (
     "_control_flow_context",
     "_variable_creators",
     "_replica_modes",
+    "_default_original_op",
 )
 
 DeviceFunction = Callable[[Operation], str | None]
@@ -80,6 +81,7 @@ class Surroundings:
         self._control_flow_context: Any = None
         self._variable_creators: list[tuple[int, Any]] = []  # (priority, creator), outermost first
         self._replica_modes: list[Any] = []  # see `graph.replica_modes`
+        self._default_original_op: Operation | None = None
 
     @contextlib.contextmanager
     def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
@@ -280,6 +282,15 @@ class Surroundings:
             yield container_name
         finally:
             self._container = saved
+
+    @contextlib.contextmanager
+    def _original_op(self, op: Operation) -> Iterator[None]:
+        """New nodes are made for the sake of `op`, as those of its gradient are, and name it as their `_original_op`."""
+        saved, self._default_original_op = self._default_original_op, op
+        try:
+            yield
+        finally:
+            self._default_original_op = saved
 
     @contextlib.contextmanager
     def _attr_scope(self, attributes: dict[str, Any]) -> Iterator[None]:

@@ -39,8 +39,11 @@ per_channel_gradient_op = define_op(
 )
 
 
-def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(lowest value, highest value, step), in float32; the first level is 1 instead of 0 with `narrow_range`."""
+def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(lowest value, highest value, step, whether there is nothing but 0), in float32.
+
+    With `narrow_range` the first level is 1 instead of 0. Equal limits other than 0 leave no step, and so no numbers.
+    """
     if not 2 <= num_bits <= 16:
         raise InvalidArgumentError(None, None, f"num_bits must be between 2 and 16, inclusive: {num_bits}")
     first, last = np.float32(1 if narrow_range else 0), np.float32((1 << num_bits) - 1)
@@ -48,21 +51,23 @@ def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[np.
     step = (high - low) / (last - first)
     with np.errstate(all="ignore"):
         zero = np.clip(np.floor(first - low / step + np.float32(0.5)), first, last)
-    return (first - zero) * step, (last - zero) * step, step
+    return (first - zero) * step, (last - zero) * step, step, (low == 0) & (high == 0)
 
 
-def _quantised(x: np.ndarray, limits: tuple[np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
-    low, high, step = limits
+def _quantised(x: np.ndarray, limits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+    low, high, step, is_nothing = limits
     with np.errstate(all="ignore"):
-        rounded = np.floor((np.clip(x, low, high) - low) / step + np.float32(0.5)) * step + low
-    # Where both limits are 0, there is nothing but 0.
-    return np.asarray(np.where(step == 0, 0, rounded), np.float32)
+        inside = np.maximum(np.minimum(x, high), low)  # where the limits are the wrong way round, the lowest value
+        rounded = np.floor((inside - low) / step + np.float32(0.5)) * step + low
+    return np.asarray(np.where(is_nothing, 0, rounded), np.float32)
 
 
 def _backwards(gradients: np.ndarray, x: np.ndarray, limits: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    low, high, step = limits
-    # Where both limits are 0, everything passes.
-    below, above = (x < low) & (step != 0), (x > high) & (step != 0)
+    """What goes to the input, to the lower and to the upper limit; where both limits are 0, all to the input."""
+    if gradients.shape != x.shape:
+        raise InvalidArgumentError(None, None, "gradient and input must be the same size")
+    low, high, _, is_nothing = limits
+    below, above = (x < low) & ~is_nothing, (x > high) & ~is_nothing
     zero = np.float32(0)
     return (
         np.where(below | above, zero, gradients),
@@ -76,7 +81,9 @@ def _(ctx: Any, inputs: np.ndarray, *, min: float, max: float, num_bits: int, na
     return _quantised(inputs, _checked(min, max, num_bits, narrow_range))
 
 
-def _checked(low: float, high: float, num_bits: int, narrow_range: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _checked(
+    low: float, high: float, num_bits: int, narrow_range: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     if not low < high:
         raise InvalidArgumentError(None, None, f"min has to be smaller than max, was: {low:g} >= {high:g}")
     return _nudged(low, high, num_bits, narrow_range)
@@ -139,7 +146,20 @@ def _quantise(ctx: Any, inputs: np.ndarray, min: Any, max: Any, *, num_bits: int
 
 
 vars_op.kernel("CPU")(_quantise)
-per_channel_op.kernel("CPU")(_quantise)
+
+
+@per_channel_op.kernel("CPU")
+def _(ctx: Any, inputs: np.ndarray, min: np.ndarray, max: np.ndarray, **settings: Any) -> np.ndarray:
+    _check_channels(inputs, min, max)
+    return _quantise(ctx, inputs, min, max, **settings)
+
+
+def _check_channels(inputs: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    for name, limit in (("min", low), ("max", high)):
+        if limit.shape != inputs.shape[-1:]:
+            raise InvalidArgumentError(
+                None, None, f"{name} has incorrect size, expected {inputs.shape[-1:]} was {limit.shape}"
+            )
 
 
 @vars_gradient_op.kernel("CPU")
@@ -154,6 +174,7 @@ def _(
 def _(
     ctx: Any, gradients: np.ndarray, inputs: np.ndarray, min: Any, max: Any, *, num_bits: int, narrow_range: bool
 ) -> list[np.ndarray]:
+    _check_channels(inputs, min, max)
     inside, below, above = _backwards(gradients, inputs, _nudged(min, max, num_bits, narrow_range))
     outer = tuple(range(inputs.ndim - 1))
     return [inside, below.sum(outer, dtype=np.float32), above.sum(outer, dtype=np.float32)]

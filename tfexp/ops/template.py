@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any
 
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_collection, get_default_graph
-from tfexp.ops.variable_scope import VariableScope, variable_scope
+from tfexp.ops.variable_scope import AUTO_REUSE, VariableScope, variable_scope
+from tfexp.ops.variable_store import eager_store
 
 
 class Template:
-    """A function that is called in a variable scope of its own, which all calls after the first reuse."""
+    """A function that is called in a variable scope of its own, which all calls after the first reuse.
+
+    In eager execution no graph keeps its variables: it does, in a store that it shares with the templates that it makes.
+    """
 
     def __init__(
         self, name: str, function: Callable[..., Any], create_scope_now: bool, unique_name: str | None, custom_getter: Any
     ):
         self._name, self._function, self._unique_name = name, function, unique_name
         self._custom_getter = custom_getter
+        self._store = eager_store()
         self._variable_scope: VariableScope | None = None
         self._called = False
         if create_scope_now:
@@ -26,17 +32,18 @@ class Template:
                 self._variable_scope = scope
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._variable_scope is None:
-            with variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter) as scope:
-                self._variable_scope = scope
+        with contextlib.nullcontext() if self._store is None else self._store.as_default():
+            if self._variable_scope is None:
+                with variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter) as scope:
+                    self._variable_scope = scope
+                    return self._call(args, kwargs)
+            with variable_scope(self._variable_scope, reuse=self._called if self._store is None else AUTO_REUSE):
                 return self._call(args, kwargs)
-        with variable_scope(self._variable_scope, reuse=self._called):
-            return self._call(args, kwargs)
 
     def _call(self, args: Any, kwargs: Any) -> Any:
-        trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
-        before = len(trainable)
+        before = len(self._all_trainable())
         result = self._function(*args, **kwargs)
+        trainable = self._all_trainable()
         if self._called and len(trainable) > before:
             raise ValueError(
                 "Trainable variable created when calling a template after the first time, perhaps you used tf.Variable "
@@ -44,6 +51,11 @@ class Template:
             )
         self._called = True
         return result
+
+    def _all_trainable(self) -> list[Any]:
+        if self._store is None:
+            return get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+        return self._store.trainable_variables()
 
     @property
     def name(self) -> str:
@@ -67,8 +79,16 @@ class Template:
         return f"{name}/" if name else name
 
     def _collected(self, key: str) -> list[Any]:
+        """Its variables of a collection; what the store has stands for these in eager execution, where none is local."""
         prefix = self.variable_scope_name
-        return [] if prefix is None else get_collection(key, prefix or None)
+        if prefix is None:
+            return []
+        if self._store is None:
+            return get_collection(key, prefix or None)
+        if key == GraphKeys.LOCAL_VARIABLES:
+            return []
+        found = self._all_trainable() if key == GraphKeys.TRAINABLE_VARIABLES else self._store.variables()
+        return [variable for variable in found if variable.name.startswith(prefix)]
 
     @property
     def trainable_variables(self) -> list[Any]:

@@ -302,6 +302,15 @@ class EagerVariableStore:
         return copied
 
 
+def eager_store() -> EagerVariableStore | None:
+    """In eager execution, and in functions that are traced there, the store that is the default, or a new one; else None."""
+    graph = get_default_graph().outermost
+    if not graph.is_eager:
+        return None
+    kept = graph.get_collection_ref(_STORE)
+    return EagerVariableStore(kept[0] if kept else None)
+
+
 def _shared_parts(
     found: PartitionedVariable, request: Request, shape: TensorShape, dtype: DType, partitions: list[int] | None
 ) -> PartitionedVariable:

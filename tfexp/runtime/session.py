@@ -10,7 +10,7 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, UnimplementedError
 from tfexp.graph import defaults
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -184,6 +184,25 @@ class BaseSession:
         With `accept_options` it takes `options=` and `run_metadata=`. Source: `tf.Session.make_callable`.
         """
         return self._callable_for(fetches, feed_list, accept_options)
+
+    def _make_callable_from_options(self, callable_options: config_pb2.CallableOptions) -> Callable[..., list[Any]]:
+        """A function from values for the feeds, by position, to those of the fetches, which runs the targets as well.
+
+        It takes `run_metadata=`. InvalidArgumentError for other numbers of values; UnimplementedError for connections of
+        tensors. Source: `BaseSession._make_callable_from_options`, which programs use although it is private.
+        """
+        asked = callable_options
+        if asked.tensor_connection:
+            raise UnimplementedError(None, None, "Tensors cannot be connected in a callable: feed them")
+        run = self.make_callable([*asked.fetch, *asked.target], list(asked.feed), accept_options=True)
+        options = asked.run_options if asked.HasField("run_options") else None
+
+        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
+            if len(values) != len(asked.feed):
+                raise InvalidArgumentError(None, None, f"Expected {len(asked.feed)} feed tensors, but got {len(values)}")
+            return run(*values, options=options, run_metadata=run_metadata)[: len(asked.fetch)]
+
+        return call
 
     def _callable_for(
         self, fetches: Any, feed_list: Any, accept_options: bool, checks_shapes: bool = True

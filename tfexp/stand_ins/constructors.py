@@ -55,7 +55,8 @@ class Operation(operation.Operation, metaclass=_StandsFor):
             raise ValueError(f"{node_def.name!r} is not a valid node name")
         if not isinstance(g, Graph):
             raise TypeError(f"g needs to be a Graph: {g}")
-        with g.control_dependencies(list(control_inputs or ())), g.device(None), g.device(node_def.device):
+        awaited = g.control_dependencies(list(control_inputs or ()))
+        with awaited, g.device(None), g.device(node_def.device), g._original_op(original_op):
             return g.create_op(
                 node_def.op, list(inputs or ()), output_types, input_types, f"{node_def.name}/", dict(node_def.attr)
             )

@@ -20,29 +20,29 @@ from tfexp.ops.array_identity import placeholder
 _PREFIX = "geph"
 
 
-def ph(dtype: Any, shape: Any = None, scope: str | None = None) -> Tensor:
-    """A placeholder by the editor's kind of name, `geph`, below `scope`."""
-    return placeholder(dtype, shape, name=_scoped(_PREFIX, scope))
+def ph(dtype: Any, shape: Any = None, scope: str | None = None, prefix: str = _PREFIX) -> Tensor:
+    """A placeholder by the editor's kind of name, `prefix`, below `scope`."""
+    return placeholder(dtype, shape, name=_scoped(prefix, scope))
 
 
-def placeholder_name(t: Tensor | None = None, scope: str | None = None) -> str:
-    """The name of the placeholder that stands for a tensor: `geph__<its op's last name>_<its index>`."""
+def placeholder_name(t: Tensor | None = None, scope: str | None = None, prefix: str = _PREFIX) -> str:
+    """The name of the placeholder that stands for a tensor: `<prefix>__<its op's last name>_<its index>`."""
     if t is None:
-        return _scoped(_PREFIX, scope)
+        return _scoped(prefix, scope)
     if not isinstance(t, Tensor):
         raise TypeError(f"Expected a tf.Tensor, got: {type(t).__name__}")
     path, _, last = t.op.name.rpartition("/")
-    return _scoped(f"{_PREFIX}__{last}_{t.value_index}", path if scope is None else scope)
+    return _scoped(f"{prefix}__{last}_{t.value_index}", path if scope is None else scope)
 
 
 def _scoped(name: str, scope: str | None) -> str:
     return f"{scope.rstrip('/')}/{name}" if scope else name
 
 
-def make_placeholder_from_tensor(t: Tensor, scope: str | None = None) -> Tensor:
+def make_placeholder_from_tensor(t: Tensor, scope: str | None = None, prefix: str = _PREFIX) -> Tensor:
     """A placeholder of a tensor's type, shape and device, in the current default graph."""
     with control_dependencies(None), device_(t.device or None):
-        return placeholder(t.dtype.base_dtype, t.get_shape(), name=placeholder_name(t, scope))
+        return placeholder(t.dtype.base_dtype, t.get_shape(), name=placeholder_name(t, scope, prefix))
 
 
 make_placeholder_from_dtype_and_shape = ph

@@ -14,7 +14,8 @@ from tfexp.estimator.estimator import Estimator
 from tfexp.estimator.heads.head import Head
 from tfexp.estimator.run_config import RunConfig
 from tfexp.estimator.spec import EstimatorSpec
-from tfexp.feature_column.model import linear_model
+from tfexp.feature_column.model import linear_in_scope
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
 from tfexp.ops.array_join import concat
@@ -44,7 +45,9 @@ def _logits_and_variables(
 ) -> tuple[Tensor, dict[Any, Any]]:
     """The logits, and the variables of each column and of "bias"."""
     variables: dict[Any, Any] = {}
-    logits = linear_model(features, feature_columns, units, sparse_combiner, cols_to_vars=variables)
+    # Nodes are where a layer of that name in a model of that name would have them.
+    with variable_scope(None, default_name="linear_model"), name_scope("linear_model"), name_scope("linear_model"):
+        logits = linear_in_scope(features, feature_columns, units, sparse_combiner, None, True, variables)
     bias = reshape(variables["bias"][0], [-1])
     if units > 1:
         histogram("bias", bias)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,15 +58,6 @@ def _concrete(one: Any) -> ConcreteFunction:
 
 def _serving_function(concrete: ConcreteFunction, key: str) -> ConcreteFunction:
     """One with an argument for each tensor, by name, that returns a dict."""
-    twice = [name for name, count in Counter(concrete.argument_names).items() if count > 1]
-    if twice:
-        raise ValueError(
-            f"Got non-flat/non-unique argument names for SavedModel signature '{key}': more than one argument to "
-            f"'{concrete.name}' was named {twice[0]!r}. Signatures have one Tensor per named input, so to have predictable "
-            "names Python functions used to generate these signatures should avoid *args and Tensors in nested structures "
-            "unless unique names are specified for each. Use tf.TensorSpec(..., name=...) to provide a name for a Tensor "
-            "input."
-        )
 
     def signature_wrapper(**kwargs: Any) -> dict[str, Tensor]:
         return _outputs_by_name(concrete.call_with([kwargs[name] for name in concrete.argument_names]), key)

@@ -1,0 +1,30 @@
+"""Callables that are made from a CallableOptions."""
+
+import pytest
+from tensorboard.compat.proto import config_pb2
+
+import tfexp as tf
+
+
+@pytest.fixture
+def session():
+    with tf.Graph().as_default(), tf.Session() as opened:
+        yield opened
+
+
+def test_callables_of_options(session):
+    x = tf.placeholder(tf.float32, name="x")
+    count = tf.Variable(1.0, name="count", use_resource=True)
+    session.run(count.initializer)
+    fetch = (x * 3.0).name
+    add = tf.assign_add(count, 2.0).op.name
+    call = session._make_callable_from_options(config_pb2.CallableOptions(feed=["x:0"], fetch=[fetch], target=[add]))
+    metadata = tf.RunMetadata()
+    assert call(2.0, run_metadata=metadata) == [6.0]
+    assert session.run(count) == 3.0
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Expected 1 feed tensors, but got 2"):
+        call(1.0, 2.0)
+    options = config_pb2.CallableOptions()
+    options.tensor_connection.add(from_tensor=fetch, to_tensor="x:0")
+    with pytest.raises(tf.errors.UnimplementedError, match="cannot be connected"):
+        session._make_callable_from_options(options)
