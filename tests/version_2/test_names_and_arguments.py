@@ -21,7 +21,6 @@ SIGNATURES = (Path(__file__).parent / "signatures_2_0.txt").read_text().splitlin
 MISSING = {
     *("tf.__cxx11_abi_flag__", "tf.__monolithic_build__", "tf.load_library", "tf.load_op_library"),
     *(f"tf.estimator.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")),
-    *("tf.experimental.function_executor_type", "tf.feature_column.shared_embeddings"),
     "tf.lite.experimental.load_delegate",
     *("tf.saved_model.SaveOptions", "tf.test.compute_gradient"),
     *(f"tf.summary.{name}" for name in ("trace_export", "trace_off", "trace_on")),
