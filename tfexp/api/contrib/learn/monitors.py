@@ -1,5 +1,6 @@
 """`tf.contrib.learn.monitors`: what watches a training, step by step."""
 
+from tfexp.contributed.learn.export_monitor import ExportMonitor as ExportMonitor
 from tfexp.contributed.learn.monitors import BaseMonitor as BaseMonitor
 from tfexp.contributed.learn.monitors import CaptureVariable as CaptureVariable
 from tfexp.contributed.learn.monitors import EveryN as EveryN
