@@ -379,7 +379,9 @@ PYTHON = {
 OTHERS = {
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
+    "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tfexp.contributed.learn.dynamic_rnn",
     "contrib.learn.python.learn.estimators.metric_key": "tfexp.contributed.learn.heads.metrics",
+    "contrib.learn.python.learn.estimators.rnn_common": "tfexp.contributed.learn.recurrent_parts",
     "contrib.learn.python.learn.utils.export": "tf.contrib.learn.utils.export",
     "contrib.learn.python.learn.utils.gc": "tf.contrib.learn.utils.gc",
     "contrib.session_bundle.constants": "tfexp.contributed.session_bundles",
