@@ -12,6 +12,9 @@ from tfexp.contributed.learn.monitors import RunHookAdapterForMonitors as RunHoo
 from tfexp.contributed.learn.monitors import StopAtStep as StopAtStep
 from tfexp.contributed.learn.monitors import ValidationMonitor as ValidationMonitor
 from tfexp.contributed.learn.monitors import replace_monitors_with_hooks as replace_monitors_with_hooks
+from tfexp.contributed.learn.saving_monitors import CheckpointSaver as CheckpointSaver
+from tfexp.contributed.learn.saving_monitors import SummarySaver as SummarySaver
+from tfexp.contributed.learn.saving_monitors import get_default_monitors as get_default_monitors
 from tfexp.core.gone import missing_from
 
 __getattr__ = missing_from("tf.contrib.learn.monitors")
