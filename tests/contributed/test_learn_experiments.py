@@ -112,6 +112,26 @@ def test_tensors_are_logged_and_nans_are_found(tmp_path, monkeypatch):
         made.fit(input_fn=inputs, steps=2)
 
 
+def test_monitors_save_checkpoints_and_summaries(tmp_path):
+    with tf.Graph().as_default():
+        step = tf.train.create_global_step()
+        summary, counted = tf.summary.scalar("loss", 2.0), tf.assign_add(step, 1)
+        saved = monitors.CheckpointSaver(str(tmp_path / "a"), save_steps=3, saver=tf.train.Saver(max_to_keep=None))
+        written = monitors.get_default_monitors(step, summary, 2, str(tmp_path / "b"))
+        watching = monitors.RunHookAdapterForMonitors([saved, *written])
+        with tf.train.MonitoredSession(hooks=[watching]) as session:
+            for _ in range(5):
+                session.run(counted)
+    names = {path.name for path in (tmp_path / "a").glob("*.index")}
+    assert names == {f"model.ckpt-{number}.index" for number in (1, 4, 5)}
+    [path] = (tmp_path / "b").glob("events*")
+    kept = [event.step for event in tf.train.summary_iterator(str(path)) if event.summary.value]
+    assert kept == [1, 3, 5]
+    for settings in ({}, {"save_secs": 1, "save_steps": 1}):
+        with pytest.raises(ValueError, match="save_steps"):
+            monitors.CheckpointSaver(str(tmp_path), **settings)
+
+
 def test_steps_out_of_turn():
     base = monitors.BaseMonitor()
     base.begin()

@@ -58,6 +58,26 @@ def test_replicas_build_one_after_the_other_and_meet() -> None:
     assert order == [0, 1, ("all", (0, 1)), ("got", 0), ("got", 1)]
 
 
+def test_contrib_names_the_strategy_across_replicas_and_requires_a_replica() -> None:
+    contrib, strategy = tf.contrib.distribute, two()
+    contexts = []
+
+    def build() -> Any:
+        assert contrib.get_cross_replica_context() is None
+        contexts.append(contrib.get_replica_context())
+        contrib.require_replica_context(contexts[-1])
+        contexts[-1].merge_call(lambda given: contexts.append(contrib.get_cross_replica_context()))
+        return tf.constant(1.0)
+
+    assert contrib.get_cross_replica_context() is None
+    with strategy.scope():
+        assert contrib.get_cross_replica_context() is strategy
+        strategy.experimental_run_v2(build)
+        with pytest.raises(RuntimeError, match="is not being built here"):
+            contrib.require_replica_context(contexts[0])
+    assert contexts[2] is strategy
+
+
 def test_scopes_around_stay_the_replicas_own() -> None:
     """What a replica has entered is around its own nodes only, also when it was stopped in between."""
     strategy = two()

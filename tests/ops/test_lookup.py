@@ -371,3 +371,17 @@ def test_a_dense_table_erases_keys() -> None:
         session.run(table.erase(tf.constant([5], tf.int64)))
         assert session.run(table.lookup(tf.constant([5, 6], tf.int64))).tolist() == [-1, 2]
         assert session.run(table.size()) == 1
+
+
+def test_the_tables_of_contrib_have_their_names_where_contrib_has_them(tmp_path: Path) -> None:
+    contrib = tf.contrib.lookup
+    (tmp_path / "words").write_text("a\nb\n")
+    file = str(tmp_path / "words")
+    with tf.Graph().as_default() as graph:
+        contrib.string_to_index_table_from_tensor(["a"], 1, -1, contrib.FastHashSpec, "first")
+        contrib.string_to_index_table_from_file(file, 1, None, -1, contrib.FastHashSpec, "second")
+        contrib.MutableHashTable(tf.string, tf.int64, -1, "third", False)
+        contrib.MutableDenseHashTable(tf.int64, tf.int64, -1, -1, -2, 8, "fourth", False)
+        made = {node.name.partition("/")[0] for node in graph.get_operations()}
+        assert {"first", "second", "third", "fourth"} <= made
+        assert not tf.get_collection(tf.GraphKeys.SAVEABLE_OBJECTS)

@@ -45,6 +45,11 @@ def in_cross_replica_context() -> bool:
     return mode is not None and mode.replica is None
 
 
+def get_cross_replica_context() -> Any:
+    """The strategy that this builds for all replicas of; None in a replica, and outside of all strategies."""
+    return get_strategy() if in_cross_replica_context() else None
+
+
 def get_replica_context() -> Any:
     """The `ReplicaContext` of the replica that is being built; None across replicas."""
     mode = current_mode()

@@ -163,9 +163,10 @@ class MutableHashTable(LookupInterface, SavedState):
         key_dtype: Any,
         value_dtype: Any,
         default_value: Any,
-        shared_name: str | None = None,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
+        *,
+        shared_name: str | None = None,
     ):
         super().__init__(key_dtype, value_dtype)
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
@@ -269,7 +270,6 @@ class MutableDenseHashTable(MutableHashTable):
         empty_key: Any,
         deleted_key: Any,
         initial_num_buckets: int | None = None,
-        shared_name: str | None = None,
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
     ):
@@ -277,7 +277,7 @@ class MutableDenseHashTable(MutableHashTable):
         default_value = convert_to_tensor(default_value, dtype=value_dtype, name="default_value")
         self._empty_key = convert_to_tensor(empty_key, dtype=key_dtype, name="empty_key")
         self._deleted_key = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
-        super().__init__(key_dtype, value_dtype, default_value, shared_name, name, checkpoint)
+        super().__init__(key_dtype, value_dtype, default_value, name, checkpoint)
 
     def _key_shape(self) -> TensorShape:
         return self._empty_key.get_shape()
@@ -296,21 +296,7 @@ class MutableDenseHashTable(MutableHashTable):
 
 
 class DenseHashTable(MutableDenseHashTable):
-    """The same, with the arguments of `tf.lookup.experimental.DenseHashTable`."""
-
-    def __init__(
-        self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        empty_key: Any,
-        deleted_key: Any,
-        initial_num_buckets: int | None = None,
-        name: str = "MutableDenseHashTable",
-        checkpoint: bool = True,
-    ):
-        keys = (empty_key, deleted_key, initial_num_buckets)
-        super().__init__(key_dtype, value_dtype, default_value, *keys, name=name, checkpoint=checkpoint)
+    """The same under its name in `tf.lookup.experimental`."""
 
     def erase(self, keys: Any, name: str | None = None) -> Operation:
         """`remove` by the name that it has in `tf.lookup.experimental`."""

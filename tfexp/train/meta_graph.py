@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from google.protobuf import text_format
+from google.protobuf.any_pb2 import Any as Packed
 from google.protobuf.message import DecodeError, Message
 from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, variable_pb2
 
@@ -217,6 +218,8 @@ def _exported(item: Any, scope: str | None, to_proto: Any, registered: bool) -> 
     if to_proto is not None:
         proto = to_proto(item, export_scope=scope)
         return "bytes_list", None if proto is None else proto.SerializeToString(deterministic=True)
+    if isinstance(item, Packed):
+        return "any_list", item
     if isinstance(item, (bool, int)):
         return "int64_list", int(item)
     if isinstance(item, float):

@@ -46,6 +46,7 @@ _OWN = (
     "nn",
     "opt",
     "optimizer_v2",
+    "periodic_resample",
     "predictor",
     "proto",
     "quantize",

@@ -7,12 +7,14 @@ from tfexp.contributed.strategies import MirroredStrategy as MirroredStrategy
 from tfexp.contributed.strategies import ParameterServerStrategy as ParameterServerStrategy
 from tfexp.core.gone import missing_from
 from tfexp.distribute.contexts import ReplicaContext as ReplicaContext
+from tfexp.distribute.contexts import get_cross_replica_context as get_cross_replica_context
 from tfexp.distribute.contexts import get_replica_context as get_replica_context
 from tfexp.distribute.contexts import get_strategy as get_distribution_strategy
 from tfexp.distribute.contexts import get_strategy as get_strategy
 from tfexp.distribute.contexts import has_strategy as has_distribution_strategy
 from tfexp.distribute.contexts import has_strategy as has_strategy
 from tfexp.distribute.contexts import in_cross_replica_context as in_cross_replica_context
+from tfexp.distribute.contexts import require_replica as require_replica_context
 from tfexp.distribute.coordinator import run_standard_tensorflow_server as run_standard_tensorflow_server
 from tfexp.distribute.cross_device import CrossDeviceOps as CrossDeviceOps
 from tfexp.distribute.cross_device import ReductionToOneDevice as ReductionToOneDeviceCrossDeviceOps

@@ -24,6 +24,9 @@ from tfexp.contributed.feature_tensors import (
     make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features,
 )
 from tfexp.contributed.feature_tensors import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+from tfexp.contributed.feature_tensors import (
+    sequence_input_from_feature_columns as sequence_input_from_feature_columns,
+)
 from tfexp.contributed.feature_tensors import transform_features as transform_features
 from tfexp.contributed.feature_tensors import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
 from tfexp.contributed.gdn import GDN as GDN

@@ -24,8 +24,6 @@ from tfexp.ops.lookup_vocabulary import index_table_from_file as index_table_fro
 from tfexp.ops.lookup_vocabulary import index_to_string_table_from_file as index_to_string_table_from_file
 from tfexp.ops.variable_lists import tables_initializer as initialize_all_tables
 
-string_to_index_table_from_file = index_table_from_file
-
 
 def index_table_from_tensor(
     mapping: Any,
@@ -41,7 +39,27 @@ def index_table_from_tensor(
     return _vocabulary.index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, dtype, name)
 
 
-string_to_index_table_from_tensor = index_table_from_tensor
+def string_to_index_table_from_tensor(
+    mapping: Any,
+    num_oov_buckets: int = 0,
+    default_value: int = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    name: str | None = None,
+) -> LookupInterface:
+    """As `index_table_from_tensor`, of strings."""
+    return index_table_from_tensor(mapping, num_oov_buckets, default_value, hasher_spec, name=name)
+
+
+def string_to_index_table_from_file(
+    vocabulary_file: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: int | None = None,
+    default_value: int = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    name: str | None = None,
+) -> LookupInterface:
+    """As `index_table_from_file`, of strings that are whole lines."""
+    return index_table_from_file(vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, name=name)
 
 
 def index_to_string_table_from_tensor(mapping: Any, default_value: Any = "UNK", name: str | None = None) -> LookupInterface:

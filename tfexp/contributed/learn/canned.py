@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp import estimator
-from tfexp.contributed.learn.estimators import Classifier, Regressor, refuse
+from tfexp.contributed.learn.estimators import refuse
+from tfexp.contributed.learn.of_columns import Classifier, Regressor
 from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm
 from tfexp.estimator.canned.dnn import LEARNING_RATE
@@ -90,6 +91,7 @@ class DNNClassifier(Classifier):
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
+            feature_columns,
         )
 
 
@@ -129,6 +131,7 @@ class DNNRegressor(Regressor):
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
+            feature_columns,
         )
 
 
@@ -165,6 +168,7 @@ class LinearClassifier(Classifier):
                 **_linear_training(optimizer, gradient_clip_norm, feature_columns),
             ),
             feature_engineering_fn,
+            feature_columns,
         )
 
 
@@ -199,6 +203,7 @@ class LinearRegressor(Regressor):
                 **_linear_training(optimizer, gradient_clip_norm, feature_columns),
             ),
             feature_engineering_fn,
+            feature_columns,
         )
 
 
@@ -280,6 +285,7 @@ class DNNLinearCombinedClassifier(Classifier):
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
+            [*(linear_feature_columns or []), *(dnn_feature_columns or [])],
         )
 
 
@@ -335,4 +341,5 @@ class DNNLinearCombinedRegressor(Regressor):
                 loss_reduction=Reduction.MEAN,
             ),
             feature_engineering_fn,
+            [*(linear_feature_columns or []), *(dnn_feature_columns or [])],
         )

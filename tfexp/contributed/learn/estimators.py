@@ -15,6 +15,7 @@ import numpy as np
 
 from tfexp import estimator
 from tfexp.contributed.feature_columns import infer_real_valued_columns
+from tfexp.contributed.learn import bundling
 from tfexp.contributed.learn.metric_spec import MetricSpec
 from tfexp.contributed.learn.model_fn_ops import ModelFnOps
 from tfexp.contributed.learn.monitors import replace_monitors_with_hooks
@@ -25,7 +26,8 @@ from tfexp.estimator.predicting import OneBatchWithoutEnd
 from tfexp.feature_column import numeric_column
 from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.graph import Graph
-from tfexp.ops.array import squeeze
+from tfexp.graph.sparse_tensor import SparseTensor
+from tfexp.graph.tensor import Tensor
 
 
 def infer_real_valued_columns_from_input(x: Any) -> list[Any]:
@@ -67,6 +69,7 @@ class Trainable:
 
     def __init__(self, made: Any, feature_engineering_fn: Callable[[Any, Any], Any] | None = None):
         self.estimator, self._engineered = made, feature_engineering_fn
+        self._parsed_as_fitted: bundling.AsFitted | None = None
 
     @property
     def model_dir(self) -> str:
@@ -98,7 +101,7 @@ class Trainable:
 
         monitors: of `tf.contrib.learn.monitors`, or session hooks.
         """
-        given = self._input(x, y, input_fn, batch_size, num_epochs=None, shuffle=True)
+        given = self._input(x, y, input_fn, batch_size, is_fitted=True)
         hooks = replace_monitors_with_hooks(monitors, self)
         self.estimator.train(given, hooks=hooks, steps=steps, max_steps=max_steps)
         return self
@@ -136,12 +139,60 @@ class Trainable:
             if isinstance(given, estimator.export.ServingInputReceiver):
                 return given
             features, _, fed = given
-            return estimator.export.ServingInputReceiver(features, fed)
+            return estimator.export.ServingInputReceiver(self._as_fed(features), fed)
 
         path: bytes = self._exported(default_output_alternative_key).export_savedmodel(
             export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs
         )
         return path
+
+    def export(
+        self,
+        export_dir: str,
+        input_fn: Callable[..., Any] | None = None,
+        input_feature_key: str | None = None,
+        use_deprecated_input_fn: bool = True,
+        signature_fn: bundling.SignatureFn | None = None,
+        prediction_key: str | None = None,
+        default_batch_size: int | None = 1,
+        exports_to_keep: int | None = None,
+        checkpoint_path: str | None = None,
+    ) -> bytes:
+        """Write a session bundle, which came before SavedModel; its folder, `export_dir/<step>`.
+
+        input_fn: gives features of (estimator, serialized Examples), strings [default_batch_size]; by default such as have
+        been fitted. Without use_deprecated_input_fn it gives (features, labels), and `input_feature_key` is the feature with
+        the Examples. prediction_key: of the predictions the one for `signature_fn`, all of them by default, as in a generic
+        signature. exports_to_keep: the newest stay (None: all). RuntimeError where the step has been exported; ValueError
+        where nothing says what the features are.
+        """
+        return bundling.write_bundle(
+            self,
+            export_dir,
+            signature_fn,
+            input_fn,
+            default_batch_size,
+            exports_to_keep,
+            input_feature_key,
+            use_deprecated_input_fn,
+            prediction_key,
+            checkpoint_path,
+        )
+
+    def _parsed(self, examples: Tensor) -> Any:
+        """Features of serialized Examples."""
+        if self._parsed_as_fitted is None:
+            raise ValueError("Features information missing, was fit() ever called?")
+        return self._parsed_as_fitted(examples)
+
+    def _predictions(self, features: Any) -> Any:
+        """What the model predicts, in the default graph."""
+        spec = self.estimator.model_fn(self._as_fed(features), None, estimator.ModeKeys.PREDICT, self.config)
+        return self._as_contrib_names(spec.predictions)
+
+    def _as_fed(self, features: Any) -> Any:
+        """Features as the model has them."""
+        return features if self._engineered is None else self._engineered(features, None)[0]
 
     def _exported(self, default_output_alternative_key: str | None) -> Any:
         """The estimator that is exported."""
@@ -169,7 +220,7 @@ class Trainable:
         refuse(feed_fn=feed_fn)
         if checkpoint_path is None:
             self._check_fitted()
-        given = self._input(x, y, input_fn, batch_size, num_epochs=1, shuffle=False)
+        given = self._input(x, y, input_fn, batch_size, is_fitted=False)
         measured = self.estimator
         if metrics:
             measured = estimator.add_metrics(measured, functools.partial(self._measures, metrics=metrics))
@@ -201,17 +252,24 @@ class Trainable:
         chosen = ({name: one[name] for name in outputs} for one in found)
         return chosen if as_iterable else _side_by_side(chosen)
 
-    def _input(
-        self, x: Any, y: Any, input_fn: Any, batch_size: int | None, num_epochs: int | None, shuffle: bool
-    ) -> Callable[[], Any]:
+    def _input(self, x: Any, y: Any, input_fn: Any, batch_size: int | None, is_fitted: bool) -> Callable[[], Any]:
         if (x is None) == (input_fn is None):
             raise ValueError("Give either x (and y) or input_fn: one of them, not both.")
         if input_fn is None:
             labels = None if y is None else np.asarray(y)
-            input_fn = numpy_input_fn(
-                _named(x), labels, batch_size=batch_size or 128, num_epochs=num_epochs, shuffle=shuffle
-            )
+            epochs = None if is_fitted else 1
+            input_fn = numpy_input_fn(_named(x), labels, batch_size or 128, epochs, shuffle=is_fitted)
+        if is_fitted:
+            input_fn = functools.partial(self._noted, input_fn)
         return input_fn if self._engineered is None else functools.partial(_engineer, input_fn, self._engineered)
+
+    def _noted(self, input_fn: Callable[[], Any]) -> Any:
+        given = input_fn()
+        features = _without_one_name(given[0] if isinstance(given, tuple) else given)
+        parts = features.values() if isinstance(features, Mapping) else [features]
+        if all(isinstance(part, Tensor | SparseTensor) for part in parts):
+            self._parsed_as_fitted = bundling.AsFitted(features)
+        return given
 
     def _check_fitted(self) -> None:
         if latest_checkpoint(self.model_dir) is None:
@@ -223,9 +281,14 @@ class Trainable:
 
     def _predicted(self, x: Any, input_fn: Any, batch_size: int | None) -> Iterator[dict[str, Any]]:
         self._check_fitted()
-        given = self._input(x, None, input_fn, batch_size, num_epochs=1, shuffle=False)
+        given = self._input(x, None, input_fn, batch_size, is_fitted=False)
         found: Iterator[dict[str, Any]] = self.estimator.predict(given, hooks=[OneBatchWithoutEnd()])
         return found
+
+
+def _without_one_name(features: Any) -> Any:
+    """The tensor of an array that was given without a name."""
+    return features[""] if isinstance(features, Mapping) and list(features) == [""] else features
 
 
 def _engineer(input_fn: Callable[[], Any], feature_engineering_fn: Callable[[Any, Any], Any]) -> Any:
@@ -250,54 +313,6 @@ def _side_by_side(found: Iterable[Mapping[str, Any]]) -> dict[str, np.ndarray]:
     return {name: np.stack([row[name] for row in rows]) for name in rows[0]} if rows else {}
 
 
-class Classifier(Trainable):
-    """Its predictions are classes."""
-
-    _prediction = "class_ids"
-
-    def _as_contrib_names(self, predictions: Any) -> Any:
-        return {
-            "classes": squeeze(predictions["class_ids"], [-1]),
-            "probabilities": predictions["probabilities"],
-            "logits": predictions["logits"],
-        }
-
-    def predict_classes(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        return self._one_of_each("class_ids", x, input_fn, batch_size, as_iterable)
-
-    def predict_proba(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        return self._one_of_each("probabilities", x, input_fn, batch_size, as_iterable)
-
-
-class Regressor(Trainable):
-    """Its predictions are numbers."""
-
-    def _as_contrib_names(self, predictions: Any) -> Any:
-        scores = predictions["predictions"]
-        return {"scores": squeeze(scores, [-1]) if scores.get_shape()[-1].value == 1 else scores}
-
-    def predict_scores(
-        self,
-        x: Any = None,
-        input_fn: Callable[[], Any] | None = None,
-        batch_size: int | None = None,
-        as_iterable: bool = True,
-    ) -> Any:
-        return self._one_of_each(self._prediction, x, input_fn, batch_size, as_iterable)
-
-
 class Estimator(Trainable):
     """Of a model function that gives ModelFnOps, an EstimatorSpec, or (predictions, loss, training op).
 
@@ -319,7 +334,7 @@ class Estimator(Trainable):
         """default_of: from the names of the model's output alternatives to the one that is served by default."""
 
         def model(features: Any, labels: Any, mode: str, params: Any, config: Any) -> estimator.EstimatorSpec:
-            one = features[""] if isinstance(features, dict) and list(features) == [""] else features
+            one = _without_one_name(features)
             made = call_with_wanted(self._model_fn, features=one, labels=labels, mode=mode, params=params, config=config)
             if isinstance(made, estimator.EstimatorSpec):
                 return made

@@ -53,6 +53,7 @@ class KernelLinearClassifier(LinearClassifier):
             config=config,
             feature_engineering_fn=with_mapped,
         )
+        self._feature_columns = [*(feature_columns or []), *mappers]  # the mapped ones are made of these
 
 
 def _mapped(column: Any) -> str:

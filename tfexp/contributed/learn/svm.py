@@ -13,6 +13,9 @@ from tfexp.contributed.learn.with_heads import AsCoreHead
 from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
 from tfexp.estimator.heads.head import Head
 from tfexp.estimator.heads.labels import checked_weight_column
+from tfexp.feature_column.model import make_parse_example_spec
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.parsing import parse_example
 
 
 class _HingeAscent(SDCAOptimizer):
@@ -56,6 +59,10 @@ class SVM(Estimator):
             config,
         )
         super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
+        self._feature_columns = feature_columns
+
+    def _parsed(self, examples: Tensor) -> Any:
+        return parse_example(examples, make_parse_example_spec(self._feature_columns))
 
     def predict_classes(
         self,

@@ -15,6 +15,7 @@ from tfexp.contributed.learn.canned import LinearRegressor as LinearRegressor
 from tfexp.contributed.learn.constants import PredictionKey as PredictionKey
 from tfexp.contributed.learn.constants import ProblemType as ProblemType
 from tfexp.contributed.learn.constants import TaskType as TaskType
+from tfexp.contributed.learn.dynamic_rnn import DynamicRnnEstimator as DynamicRnnEstimator
 from tfexp.contributed.learn.estimators import Estimator as Estimator
 from tfexp.contributed.learn.estimators import NotFittedError as NotFittedError
 from tfexp.contributed.learn.estimators import SKCompat as SKCompat
