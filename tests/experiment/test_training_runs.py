@@ -13,11 +13,13 @@ import pytest
 import yaml
 from PIL import Image
 from run_files import numbers, records
+from sklearn.metrics import r2_score
 
 import tfexp as tf
-from tfexp.experiment.datasets.dataset import prepare
+from tfexp.experiment.datasets.dataset import Spec, prepare
 from tfexp.experiment.datasets.line import Line
 from tfexp.experiment.history import should_stop
+from tfexp.experiment.models.objectives import regression_metrics
 from tfexp.experiment.schema import EarlyStop
 
 LINE = Line(standardize=False, test_fraction=0.2, split_seed=0, points=100, slope=2.0, noise=0.3, noise_seed=0)
@@ -40,6 +42,16 @@ def test_default_run_learns_real_data_as_well_as_the_normal_equations(cli: Calla
     assert found["test"]["mse"] == pytest.approx(found["test"]["rmse"] ** 2, rel=1e-5)
     variance = float(np.var(parts.test.labels)) * parts.spec.label_scale**2
     assert found["test"]["r2"] == pytest.approx(1 - found["test"]["mse"] / variance, abs=1e-4)
+
+
+@pytest.mark.parametrize("labels", [[1.0, 2.0, 4.0], [2.0, 2.0, 2.0]])
+@pytest.mark.parametrize("error", [0.0, 0.5])
+def test_explained_variance_is_scikit_learns_for_equal_labels_too(labels: list[float], error: float) -> None:
+    rows = np.array(labels, np.float32)[:, None]
+    outputs = rows + np.float32(error) * np.array([[1], [-1], [1]], np.float32)
+    with tf.Graph().as_default(), tf.Session() as session:
+        metrics = regression_metrics(tf.constant(outputs), tf.constant(rows), Spec(width=1, classes=None))
+        assert session.run(metrics["r2"]) == pytest.approx(r2_score(rows, outputs), abs=1e-6)
 
 
 def test_line_is_found_and_shown(cli: Callable, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from tfexp.experiment.datasets.dataset import Spec
 
 __all__ = ["cross_entropy", "mean_squared_error", "of_classes", "of_numbers", "regression_metrics", "share_of"]
 
+_NO_VARIANCE = 1e-12
+
 
 def mean_squared_error(outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
     """Outputs and labels are float32 [rows, 1]."""
@@ -14,12 +16,16 @@ def mean_squared_error(outputs: tf.Tensor, labels: tf.Tensor) -> tf.Tensor:
 
 
 def regression_metrics(outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-    """mse and rmse in the data's own unit, and r2; outputs and labels are float32 [rows, 1]."""
+    """mse and rmse in the data's own unit, and r2; outputs and labels are float32 [rows, 1].
+
+    Labels that are all equal, as of one row, leave nothing to explain: r2 is then 1 for outputs that are right and 0 for
+    others, as scikit-learn's `r2_score` has it for several rows.
+    """
     error = tf.reduce_mean(tf.square(outputs - labels))
     variance = tf.reduce_mean(tf.square(labels - tf.reduce_mean(labels)))
     mse = tf.multiply(error, spec.label_scale**2, name="mse")
-    # the floor keeps r2 a number where all the labels are equal
-    r2 = tf.subtract(1.0, error / tf.maximum(variance, 1e-12), name="r2")
+    explained = 1.0 - error / tf.maximum(variance, _NO_VARIANCE)
+    r2 = tf.where(variance > _NO_VARIANCE, explained, tf.cast(error <= _NO_VARIANCE, tf.float32), name="r2")
     return {"mse": mse, "rmse": tf.sqrt(mse, name="rmse"), "r2": r2}
 
 
