@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from tfexp.api import nest as nest
     from tfexp.api import nn as nn
     from tfexp.api import python_io as python_io
+    from tfexp.api import pywrap_tensorflow as pywrap_tensorflow
     from tfexp.api import quantization as quantization
     from tfexp.api import queue as queue
     from tfexp.api import ragged as ragged
@@ -78,6 +79,10 @@ if TYPE_CHECKING:
     from tfexp.api.summary import Event as Event
     from tfexp.api.summary import SessionLog as SessionLog
     from tfexp.api.summary import Summary as Summary
+    from tfexp.api.sysconfig import CXX11_ABI_FLAG as CXX11_ABI_FLAG
+    from tfexp.api.sysconfig import CXX11_ABI_FLAG as __cxx11_abi_flag__
+    from tfexp.api.sysconfig import MONOLITHIC_BUILD as MONOLITHIC_BUILD
+    from tfexp.api.sysconfig import MONOLITHIC_BUILD as __monolithic_build__
     from tfexp.core.device import DeviceSpec as DeviceSpec
     from tfexp.core.dtypes import DType as DType
     from tfexp.core.dtypes import as_dtype as as_dtype
@@ -415,6 +420,9 @@ if TYPE_CHECKING:
     from tfexp.ops.initializers import variance_scaling_initializer as variance_scaling_initializer
     from tfexp.ops.initializers import zeros_initializer as zeros_initializer
     from tfexp.ops.known_value import get_static_value as get_static_value
+    from tfexp.ops.libraries import load_file_system_library as load_file_system_library
+    from tfexp.ops.libraries import load_library as load_library
+    from tfexp.ops.libraries import load_op_library as load_op_library
     from tfexp.ops.linalg import cholesky as cholesky
     from tfexp.ops.linalg import cholesky_solve as cholesky_solve
     from tfexp.ops.linalg import cross as cross

@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from tfexp.core.wording import plural
 from tfexp.experiment.checkpoints import one_checkpoint
 from tfexp.experiment.cli import reported, settings_of_run
 from tfexp.experiment.errors import ExperimentError
@@ -55,7 +56,8 @@ def _predict(folder: Path, file: str, out: Path | None, best: bool) -> int:
         if rows.labels is not None:
             numbers = evaluated(rows, settings, model)
             said = "  ".join(f"{name} {value:.6g}" for name, value in numbers.items())
-            print(f"{settings.title} after step {model.step}, over {len(rows.cells)} rows: {said}", file=sys.stderr)
+            over = plural(len(rows.cells), "row")
+            print(f"{settings.title} after step {model.step}, over {over}: {said}", file=sys.stderr)
     return 0
 
 

@@ -24,6 +24,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
+from tfexp.core.wording import plural
 from tfexp.experiment.errors import ExperimentError, nearest, not_allowed
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.find import find_runs
@@ -151,7 +152,7 @@ def _report(words: list[str]) -> int:
         RunFiles(out.parent).write_text(out, page_of(runs, title, out))
     except OSError as error:
         raise ExperimentError(f"cannot write {out}: {error.strerror}") from error
-    print(f"{out}: {len(runs)} run{'' if len(runs) == 1 else 's'}, {out.stat().st_size / 1000:,.0f} kB")
+    print(f"{out}: {plural(len(runs), 'run')}, {out.stat().st_size / 1000:,.0f} kB")
     return 0
 
 

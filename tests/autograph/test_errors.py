@@ -243,10 +243,10 @@ def test_variables_keep_their_values_when_a_branch_fails() -> None:
 def test_what_is_not_read_afterwards_is_gone() -> None:
     def closes(x: Any) -> Any:
         y = 1
-        get = lambda: y  # noqa: E731
+        functions = [lambda: y]  # which have no names by which it could be known what reads them
         if x > 0:
             y = 2
-        return get
+        return functions[0]
 
     with tf.Graph().as_default():
         get = convert(closes)(tf.placeholder(tf.int32, []))

@@ -70,7 +70,8 @@ def make(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Make]:
 
 
 def gang_of(make: Make, logs: Path, *works: Work, said: list[str] | None = None) -> Gang:
-    tasks = [TaskSpec("ps", 0), *(TaskSpec("worker", i, work) for i, work in enumerate(works))]
+    """A parameter server and workers, who take both CPUs of `one_ray`."""
+    tasks = [TaskSpec("ps", 0), *(TaskSpec("worker", i, work, cpus=2 / len(works)) for i, work in enumerate(works))]
     return Gang(make(), tasks, logs, (said if said is not None else []).append, start_within=60)
 
 

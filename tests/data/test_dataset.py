@@ -344,6 +344,7 @@ def test_a_restored_iterator_goes_on_with_the_very_next_element(name, taken, tmp
         for _ in range(taken):
             session.run(element)
         path = saver.save(session, str(tmp_path / "position"), write_meta_graph=False)
+        assert [key for key, _ in tf.train.list_variables(path)] == [f"{iterator._iterator_resource.name}-state"]
         rest = [flat(value) for value in drain(session, element)]
     assert rest
     with tf.Session() as session:

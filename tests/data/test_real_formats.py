@@ -64,9 +64,9 @@ def test_mnist_idx_files(tmp_path, kind):
 
 def _records(path):
     with tf.python_io.TFRecordWriter(path) as writer:
-        for number in range(20_000):
-            writer.write(b"%08d" % number + bytes(400))
-    return tf.data.TFRecordDataset(path).map(lambda record: tf.decode_raw(record, tf.uint8)).batch(32)
+        for number in range(5_000):
+            writer.write(b"%08d" % number + bytes(1600))
+    return tf.data.TFRecordDataset(path).map(lambda record: tf.decode_raw(record, tf.uint8)).batch(8)
 
 
 def _lines(path):

@@ -141,7 +141,7 @@ REFUSED: dict[str, Callable[[], graph_pb2.GraphDef]] = {
     "a list of a million types": _long_list,
     "a function that calls itself": lambda: _calls("f", "f"),
     "functions that call each other": lambda: _calls("f", "g", "h", "f"),
-    "functions 2,000 deep": lambda: _nested_calls(2000),
+    "functions 1,200 deep": lambda: _nested_calls(1200),
     "functions that come to 2^40 nodes": lambda: _doubling(40),
     "a function that is not there": lambda: _calls("f", "g"),
     "a cycle of 20,000 nodes": _wide_cycle,
@@ -173,7 +173,7 @@ def _nested_calls(depth: int) -> graph_pb2.GraphDef:
 
 # What is only odd, and may well be computed.
 ODD: dict[str, Callable[[], graph_pb2.GraphDef]] = {
-    "a chain of 3,000 nodes": lambda: _chain(3000),
+    "a chain of 1,200 nodes": lambda: _chain(1200),
     "functions 50 deep": lambda: _nested_calls(50),
     "attributes 20 deep": _nested_attr,
     "a constant of no elements in 2^60 rows": lambda: _of(lambda: tf.constant(make_empty())),

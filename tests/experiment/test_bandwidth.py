@@ -61,7 +61,7 @@ def test_sixteen_bits_halve_the_bytes_and_learn_as_much(cli: Callable, tmp_path:
 
 def test_the_rows_of_words_are_found_in_the_pieces_of_a_table(cli: Callable, tmp_path: Path) -> None:
     """The metrics see the table as a whole: they agree with what is looked up only if the pieces have successive rows."""
-    words = ["experiment=words", *CLUSTER, "cluster.workers=1", "update=async", "cluster.shard_above=1", "train.steps=100"]
+    words = ["experiment=words", *CLUSTER, "cluster.workers=1", "update=async", "cluster.shard_above=1", "train.steps=60"]
     ended = cli(*words, "train.eval_every=0", "data.sentences=97", "hydra.run.dir=run")
     assert ended.code == 0, ended.err
     assert numbers(tmp_path / "run")["train"]["top5"] > 2 * records(tmp_path / "run")[0]["train"]["top5"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
@@ -13,6 +14,7 @@ from hydra.plugins.config_source import ConfigResult
 from omegaconf import OmegaConf
 
 from tfexp.experiment.composing import composer, parse, search_path
+from tfexp.experiment.origins import Origins
 
 
 @pytest.fixture
@@ -50,6 +52,7 @@ def test_a_file_is_parsed_again_only_when_it_has_changed(tmp_path: Path, parsed:
     [
         ["train.steps=5", "model=mlp", "model.hidden=[3,4]", "hydra.run.dir=x/${hydra.job.override_dirname}"],
         ["model=ensemble", "model@model.member=softmax", "model.member.l2=0.5", "model.member.new={a: 1}"],
+        ["resume=run", "train.steps=5", "+rerun=other"],
         ["train.steps=4", "train={steps: 3}", "train.seed=4", "+hydra.job.env_set.A=b"],
     ],
 )
@@ -75,3 +78,26 @@ def test_a_file_that_was_looked_for_in_vain_is_found_once_it_is_there(tmp_path: 
             found.append("extras" in compose(parse(["model=mine"])).model)
         (tmp_path / "model" / "extras" / "some.yaml").write_text("a: 1\n")
     assert found == [False, True]
+
+
+def test_where_values_are_written_is_looked_for_again_only_when_a_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, searched = tmp_path / "optimizer" / "own.yaml", list[str]()
+    own.parent.mkdir()
+    really = ConfigLoaderImpl.compute_defaults_list
+
+    def search(self: ConfigLoaderImpl, name: str, *arguments: Any) -> Any:
+        searched.append(name)
+        return really(self, name, *arguments)
+
+    monkeypatch.setattr(ConfigLoaderImpl, "compute_defaults_list", search)
+    places = []
+    for text in ("learning_rate: 0.5", None, "# slow\nlearning_rate: 0.25"):
+        if text is not None:
+            own.write_text(text)
+        words = [*search_path(str(tmp_path)), "optimizer=own", f"++train.steps={len(places) + 1}"]
+        with composer(search_path(str(tmp_path))):
+            places.append(str(Origins("config", words, parse(words)).of("optimizer.learning_rate")))
+    assert [place.rpartition(" ")[2] for place in places] == ["1", "1", "2"]
+    assert len(searched) == 2

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import math
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,102 +67,44 @@ class Reversed(Batches):
         return {self.row: self.share.rows(self.share.number(self.begin, self.made - 1))[:: self.step]}
 """
 
-LINE = ["data=line", "data.points=61", "train.batch_size=16"]
-"""What each choice needs beside itself to learn something in a hundred steps."""
-RECIPES: dict[str, dict[str, list[str]]] = {
-    "model": {
-        "linreg": LINE,
-        "logreg": [],
-        "softmax": [],
-        "mlp": ["model.hidden=[13,7]"],
-        "cnn": ["model.filters=[3]"],
-        "lstm": ["model.units=[11]"],
-        "layers": ["model.layers=[{dense: 13}, relu]"],
-        "ensemble": ["model.members=2"],
-        "word2vec": ["data.sentences=97", "model.size=7"],
-        "gan": ["model.generator=[13]", "model.discriminator=[17]"],
-        "own": ["model.target=own_parts:Wide", "model.width=11", *LINE],
-    },
-    "data": {
-        "line": ["train.batch_size=16"],
-        "diabetes": [],
-        "breast_cancer": ["model=logreg"],
-        "digits": ["model=softmax"],
-        "mixture": ["model=mlp", "data.points=211"],
-        "corpus": ["model=word2vec", "data.sentences=97"],
-        "csv": [
-            "model=mlp",
-            "data.path=flowers.csv",
-            "data.label=kind",
-            "data.classes=3",
-            "train.batch_size=5",
-            "optimizer.learning_rate=0.01",
-        ],
-        "records": ["data.files=[written]", "model=softmax", "input=tfrecord"],
-        "own": ["data.target=own_parts:Squares", "data.rows=43", "model=mlp", "train.batch_size=8"],
-    },
-    "input": {
-        "feed": [],
-        "preload": ["model=mlp", "model.hidden=[13]"],
-        "queue": ["input.capacity=3", "input.threads=2"],
-        "dataset": ["model=softmax", "input.prefetch=2"],
-        "tfrecord": ["input.shards=3", "input.shuffle=50"],
-        "own": ["input.target=own_parts:Backwards", "input.reverse=true"],
-    },
-    "optimizer": {
-        "sgd": [],
-        "momentum": [],
-        "adagrad": [],
-        "adadelta": ["optimizer.epsilon=0.001"],
-        "adam": ["optimizer.learning_rate=0.01"],
-        "rmsprop": ["optimizer.centered=true"],
-        "ftrl": ["optimizer.l2=0.001"],
-        "proximal_sgd": ["optimizer.l1=0.001"],
-        "proximal_adagrad": ["optimizer.l2=0.001"],
-    },
-    "schedule": {
-        "constant": [],
-        "exponential": ["schedule.decay_steps=10"],
-        "piecewise": ["schedule.boundaries=[10,70]"],
-        "polynomial": ["schedule.decay_steps=90", "schedule.cycle=true"],
-        "natural_exp": ["schedule.decay_steps=10"],
-        "inverse_time": ["schedule.staircase=true"],
-        "cosine": ["schedule.decay_steps=90"],
-        "cosine_restarts": ["schedule.first_steps=10"],
-    },
-    "device": {
-        "cpu": ["device.intra_op_threads=1"],
-        "one_thread": [],
-        "onednn": ["device.onednn=false"],
-        "gpu": ["device.log_placement=false"],
-        "xla": ["device.jit=none"],
-        "numba": ["device.jit=none"],
-    },
-    "cluster": {
-        "local": [],
-        "2workers": ["cluster.hosting=process"],
-        "2ps3workers": ["cluster.hosting=process"],
-        "2peers": ["cluster.hosting=process"],
-        "static": ["cluster.ps_hosts=[{0}]", "cluster.worker_hosts=[{1}]"],
-    },
-    "experiment": {
-        "digits_cnn": ["model.filters=[3]"],
-        "digits_ensemble": ["model.members=2"],
-        "digits_lstm": ["model.units=[11]"],
-        "heaps_gan": ["data.points=211"],
-        "words": ["data.sentences=97"],
-    },
-    "replication": {
-        "none": [],
-        "between_graph": ["cluster=2workers", "cluster.hosting=process"],
-        "in_graph": ["replication.towers=3"],
-        "all_reduce": ["cluster=2peers", "cluster.hosting=process"],
-    },
-    "update": {
-        "async": ["cluster=2workers", "cluster.hosting=process"],
-        "sync": ["replication=in_graph", "update.spare=0"],
-    },
-}
+TWO_WORKERS = "cluster=2workers cluster.hosting=process"
+RUNS = (
+    "model=linreg data=line data.points=61 train.batch_size=16 optimizer=sgd schedule=constant device=cpu "
+    "device.intra_op_threads=1",
+    "model=logreg data=breast_cancer optimizer=momentum schedule=exponential schedule.decay_steps=10 device=one_thread",
+    "model=softmax data=digits input=dataset input.prefetch=2 cluster=local replication=none",
+    "model=mlp 'model.hidden=[13,7]' data=mixture data.points=211 input=preload",
+    "model=cnn 'model.filters=[3]'",
+    "model=layers 'model.layers=[{dense: 13}, relu]'",
+    "model=ensemble model.members=2 model.member.hidden=[13]",
+    "model=own model.target=own_parts:Wide model.width=11 data=line data.points=61 train.batch_size=16",
+    "model=mlp data=csv data.path=flowers.csv data.label=kind data.classes=3 train.batch_size=5 "
+    "optimizer.learning_rate=0.01",
+    "model=softmax data=records 'data.files=[written]' input=tfrecord",
+    "model=mlp data=own data.target=own_parts:Squares data.rows=43 train.batch_size=8",
+    "data=diabetes input=feed optimizer=adagrad schedule=piecewise 'schedule.boundaries=[10,70]' device=onednn "
+    "device.onednn=false",
+    "input=queue input.capacity=3 input.threads=2 optimizer=adadelta optimizer.epsilon=0.001 schedule=polynomial "
+    "schedule.decay_steps=90 schedule.cycle=true",
+    "input=tfrecord input.shards=3 input.shuffle=50 optimizer=adam optimizer.learning_rate=0.01 schedule=natural_exp "
+    "schedule.decay_steps=10 device=gpu device.log_placement=false",
+    "input=own input.target=own_parts:Backwards input.reverse=true optimizer=rmsprop optimizer.centered=true "
+    "schedule=cosine schedule.decay_steps=90 device=xla device.jit=none",
+    "optimizer=ftrl optimizer.l2=0.001 schedule=inverse_time schedule.staircase=true device=numba device.jit=none",
+    "optimizer=proximal_sgd optimizer.l1=0.001 schedule=cosine_restarts schedule.first_steps=10",
+    "optimizer=proximal_adagrad optimizer.l2=0.001",
+    f"{TWO_WORKERS} replication=between_graph update=async",
+    "cluster=2ps3workers cluster.hosting=process",
+    "cluster=2peers cluster.hosting=process replication=all_reduce",
+    "cluster=static 'cluster.ps_hosts=[{0}]' 'cluster.worker_hosts=[{1}]'",
+    "replication=in_graph replication.towers=2 update=sync update.spare=0",
+    "experiment=digits_cnn 'model.filters=[3]'",
+    "experiment=digits_ensemble model.members=2",
+    "experiment=digits_lstm model=lstm 'model.units=[11]'",
+    "experiment=heaps_gan model=gan 'model.generator=[13]' 'model.discriminator=[17]' data.points=211",
+    "experiment=words model=word2vec model.size=7 data=corpus data.sentences=97",
+)
+"""Which name every choice of every group, with what they need to learn something in a hundred steps."""
 
 
 def groups() -> dict[str, set[str]]:
@@ -169,42 +113,50 @@ def groups() -> dict[str, set[str]]:
     return {folder.name: {path.stem for path in folder.glob("*.yaml")} for folder in folders}
 
 
-def test_every_choice_has_a_recipe() -> None:
-    assert groups() == {group: set(choices) for group, choices in RECIPES.items()}
+def chosen(words: list[str]) -> list[tuple[str, str]]:
+    """The groups and choices that the words name."""
+    pairs = [word.partition("=")[::2] for word in words]
+    return [(key, choice) for key, choice in pairs if "." not in key]
+
+
+def test_every_choice_is_run() -> None:
+    named = {pair for run in RUNS for pair in chosen(shlex.split(run))}
+    assert named == {(group, choice) for group, choices in groups().items() for choice in choices}
 
 
 @pytest.mark.usefixtures("tasks_are_threads")
-@pytest.mark.parametrize(("group", "choice"), [(group, choice) for group, choices in RECIPES.items() for choice in choices])
-def test_choice_learns(group: str, choice: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("run", RUNS, ids=str)
+def test_choices_learn(run: str, cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "flowers.csv").write_text(CSV)
     (tmp_path / "own_parts.py").write_text(OWN)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(__import__("sys").modules, "own_parts", raising=False)
-    words = [f"{group}={choice}", *RECIPES[group][choice]]
+    words = shlex.split(run)
 
     with contextlib.ExitStack() as stack:
-        if choice == "records":
+        if "data=records" in words:
             assert write_records(["data=digits", "out=written"]) == 0
-        if choice == "static":
+        if "cluster=static" in words:
             servers = stack.enter_context(running(ps=1, worker=1))
             words = [word.format(servers["ps:0"].address, servers["worker:0"].address) for word in words]
         ended = cli(*words, "train.steps=100", "train.eval_every=20", "hydra.run.dir=run")
 
     assert ended.code == 0, ended.err
-    measure = "energy_distance" if "gan" in choice else "loss"  # two losses that play against each other need not fall
+    measure = "energy_distance" if "model=gan" in words else "loss"  # two losses that play against each other need not fall
     losses = [record["train"][measure] for record in records(tmp_path / "run")]
     assert all(math.isfinite(loss) for loss in losses)
     assert losses[-1] < losses[0]
     assert numbers(tmp_path / "run")["step"] == 100
     composed = yaml.safe_load((tmp_path / "run" / "config.yaml").read_text())
-    chosen = yaml.safe_load((conf_dir() / group / f"{choice}.yaml").read_text())
-    if chosen.get("target", "???") != "???":
-        assert composed[group]["target"] == chosen["target"]
-    for word in words[1:]:
+    for group, choice in chosen(words):
+        target = yaml.safe_load((conf_dir() / group / f"{choice}.yaml").read_text()).get("target", "???")
+        if target != "???":
+            assert composed[group]["target"] == target
+    for word in words:
         key, _, value = word.partition("=")
         if "." in key:
-            section, name = key.split(".")
-            assert composed[section][name] == yaml.safe_load(value)
+            *sections, name = key.split(".")
+            assert functools.reduce(dict.__getitem__, sections, composed)[name] == yaml.safe_load(value)
 
 
 @pytest.mark.parametrize("group", ["model", "data", "input", "optimizer", "schedule", "replication", "update"])

@@ -121,7 +121,7 @@ def test_a_run_says_what_it_skipped(words: list[str], cli: Callable, digits: Pat
         settings.append("data.ignore_errors=true")
     ended = cli(*settings)
     assert ended.code == 0, ended.err
-    assert f"skipped     1 rows that could not be read; the first: {second}: record 2 at offset" in ended.out
+    assert f"skipped     1 row that could not be read; the first: {second}: record 2 at offset" in ended.out
     result = json.loads((tmp_path / "run" / "result.json").read_text())
     assert result["skipped"]["rows"] == 1
     assert json.loads((tmp_path / "run" / "manifest.json").read_text())["data"]["skipped_rows"] == 1

@@ -271,16 +271,14 @@ def test_memory_stays_flat_however_many_rows_there_are(tmp_path: Path, running: 
 def test_a_run_goes_on_with_the_very_next_batch(
     words: list[str], cli: Callable, ran: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert cli(*MLP, *words, "hydra.run.dir=whole").code == 0
     with monkeypatch.context() as patch:
         at_step(patch, 47, lambda: os.kill(os.getpid(), signal.SIGINT))
         assert cli(*MLP, *words, "hydra.run.dir=part").code == 130
     ended = cli("resume=part")
     assert ended.code == 0, ended.err
-    assert numbers(tmp_path / "part") == numbers(tmp_path / "whole")
-    assert (tmp_path / "part" / "metrics.jsonl").read_bytes() == (tmp_path / "whole" / "metrics.jsonl").read_bytes()
-    if words[-1] != "input.shuffle=100":
-        assert numbers(ran("fed", *MLP, "input=feed")) == numbers(tmp_path / "whole"), "the same numbers, to the bit"
+    whole = ran("whole", *MLP, *(words if words[-1] == "input.shuffle=100" else ["input=feed"]))
+    assert numbers(tmp_path / "part") == numbers(whole), "the same numbers, to the bit"
+    assert (tmp_path / "part" / "metrics.jsonl").read_bytes() == (whole / "metrics.jsonl").read_bytes()
 
 
 EVERY = {
@@ -302,21 +300,6 @@ def test_every_model_and_data_set_takes_every_input(model: str, cli: Callable, t
         assert numbers(tmp_path / choice) == numbers(tmp_path / "feed")
 
 
-@pytest.mark.usefixtures("tasks_are_threads")
-@pytest.mark.parametrize(
-    "words", [["input=queue"], ["input=dataset"], ["input=tfrecord"], ["input=tfrecord", "input.shuffle=9"]]
-)
-def test_workers_of_a_cluster_take_every_input(words: list[str], cli: Callable, tmp_path: Path) -> None:
-    cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=60", "train.summary_every=20"]
-    ended = cli("model=softmax", *words, *cluster, "hydra.run.dir=run")
-    assert ended.code == 0, ended.err
-    assert numbers(tmp_path / "run")["step"] == 60
-    assert numbers(tmp_path / "run")["test"]["accuracy"] > 0.8
-    events = (str(path) for path in (tmp_path / "run").glob("events.*"))
-    losses = [v for e in tf.train.summary_iterator(next(events)) for v in e.summary.value if v.tag == "summaries/batch_loss"]
-    assert losses, "the batch that was summarized is one that was trained on"
-
-
 @pytest.fixture(scope="module")
 def static() -> Iterator[list[str]]:
     """Servers that run already, as a cluster."""
@@ -332,20 +315,22 @@ def test_servers_that_run_already_take_every_input_again(
     words: list[str], apart: bool, static: list[str], cli: Callable, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """What runs before left in the servers is not in the way of the next, of the same input or another."""
-    if not apart:  # the servers' clients, as processes of their own, take most of the time
-        request.getfixturevalue("tasks_are_threads")
     for run in ("one", "two"):
-        ended = cli("model=softmax", *words, *static, "train.steps=60", f"hydra.run.dir={run}")
+        if run == "two" or not apart:  # the servers' clients, as processes of their own, take most of the time
+            request.getfixturevalue("tasks_are_threads")
+        ended = cli("model=softmax", *words, *static, "train.steps=60", "train.summary_every=20", f"hydra.run.dir={run}")
         assert ended.code == 0, ended.err
         assert numbers(tmp_path / run)["step"] == 60
+        assert numbers(tmp_path / run)["test"]["accuracy"] > 0.8
+        events = (str(path) for path in (tmp_path / run).glob("events.*"))
+        tags = [value.tag for event in tf.train.summary_iterator(next(events)) for value in event.summary.value]
+        assert "summaries/batch_loss" in tags, "the batch that was summarized is one that was trained on"
+    if words == ["input=dataset"]:
+        assert_nodes_are_where_they_belong((tmp_path / "two" / "graph.pbtxt").read_text())
 
 
-@pytest.mark.usefixtures("tasks_are_threads")
-def test_a_node_of_the_input_is_where_its_worker_is(cli: Callable, tmp_path: Path) -> None:
+def assert_nodes_are_where_they_belong(graph: str) -> None:
     """The rows belong to the worker, though they are variables; the servers have what is shared."""
-    cluster = ["cluster=2workers", "cluster.hosting=process", "train.steps=10"]
-    assert cli("model=softmax", "input=dataset", *cluster, "hydra.run.dir=run").code == 0
-    graph = (tmp_path / "run" / "graph.pbtxt").read_text()
     nodes = {node.split('"')[1]: node for node in graph.split("node {")[1:]}
     assert "/job:worker/task:0" in nodes["input/all_features"]
     assert "/job:worker/task:0" in nodes["input/IteratorV2"]

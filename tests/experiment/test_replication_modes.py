@@ -19,11 +19,7 @@ import tfexp as tf
 
 CLUSTER = ["cluster=2workers", "cluster.hosting=process"]
 PEERS = ["cluster=2peers", "cluster.hosting=process"]
-MODELS = {
-    "linreg": ["model=linreg"],
-    "softmax": ["model=softmax"],
-    "mlp": ["model=mlp", "model.hidden=[13]"],
-}
+MLP = ["model=mlp", "model.hidden=[13]"]
 WAYS = {
     "between_graph": CLUSTER,
     "in_graph": [*CLUSTER, "replication=in_graph"],
@@ -58,9 +54,9 @@ def assert_same(one: Path, other: Path) -> None:
             assert other_record[part] == pytest.approx(mine[part], rel=1e-4)
 
 
-@pytest.mark.parametrize("model", MODELS)
-def test_together_they_do_what_one_process_does_with_the_whole_batch(model: str, cli: Callable, tmp_path: Path) -> None:
-    common = [*MODELS[model], "train.steps=31", "train.eval_every=10", "train.trace_every=20"]
+def test_together_they_do_what_one_process_does_with_the_whole_batch(cli: Callable, tmp_path: Path) -> None:
+    """Others do so with models of numbers."""
+    common = [*MLP, "train.steps=31", "train.eval_every=10", "train.trace_every=20"]
     common += ["optimizer=momentum", "schedule=exponential"]
     assert cli(*common, "hydra.run.dir=one").code == 0
     for way, words in TOGETHER.items():
@@ -74,21 +70,23 @@ def test_together_they_do_what_one_process_does_with_the_whole_batch(model: str,
     assert result(tmp_path / "between_graph")["dropped"] == {"worker:0": 0, "worker:1": 0}
 
 
-@pytest.mark.parametrize("given", ["preload", "queue", "dataset", "tfrecord"])
-def test_each_input_gives_each_worker_its_part(given: str, cli: Callable, ran: Callable, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "way"),
+    [("preload", "all_reduce"), ("queue", "between_graph"), ("dataset", "all_reduce"), ("tfrecord", "between_graph")],
+)
+def test_each_input_gives_each_worker_its_part(given: str, way: str, cli: Callable, ran: Callable, tmp_path: Path) -> None:
     common = ["train.steps=15", "train.eval_every=10", "train.batch_size=30"]
     words = [f"input={given}", *(["input.threads=1"] if given == "queue" else []), "update=sync"]
     ran("one", *common)
-    copies = {"between_graph": "cluster.workers=3", "towers": "replication.towers=3", "all_reduce": "cluster.workers=3"}
-    for way, three in copies.items():
-        ended = cli(*common, *EVERY_WAY[way], three, *words, f"hydra.run.dir={way}")
+    for copies, three in ((way, "cluster.workers=3"), ("towers", "replication.towers=3")):
+        ended = cli(*common, *EVERY_WAY[copies], three, *words, f"hydra.run.dir={copies}")
         assert ended.code == 0, ended.err
-        assert_same(tmp_path / "one", tmp_path / way)
+        assert_same(tmp_path / "one", tmp_path / copies)
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_each_by_itself_makes_its_steps_to_the_step(way: str, cli: Callable, ran: Callable, tmp_path: Path) -> None:
-    common = ["model=mlp", "model.hidden=[13]", "train.steps=200", "train.eval_every=50"]
+    common = [*MLP, "train.steps=200", "train.eval_every=50"]
     ran("one", *common)
     ended = cli(*common, *WAYS[way], "hydra.run.dir=run")
     assert ended.code == 0, ended.err
@@ -126,14 +124,26 @@ def test_spare_workers_and_what_they_bring_too_late(cli: Callable, tmp_path: Pat
     assert all(after >= before for after, before in zip(later["dropped"], counts[-1], strict=True))
 
 
-@pytest.mark.parametrize("way", TOGETHER)
-def test_a_run_together_goes_on_as_if_it_had_not_stopped(way: str, cli: Callable, tmp_path: Path) -> None:
-    common = [*TOGETHER[way], "train.eval_every=10"]
-    assert cli(*common, "train.steps=33", "hydra.run.dir=whole").code == 0
-    assert cli(*common, "train.steps=20", "hydra.run.dir=run").code == 0
+WHOLE_BATCH = ["train.batch_size=30", "train.eval_every=10"]
+STOPPED = {way: [*WHOLE_BATCH, *words, "train.steps=20"] for way, words in TOGETHER.items()}
+STOPPED["all_reduce"].append("cluster.workers=3")
+
+
+@pytest.mark.parametrize("way", STOPPED)
+def test_a_run_together_goes_on_as_if_it_had_not_stopped(way: str, cli: Callable, ran: Callable) -> None:
+    """To what one process comes to, which they do if they do not stop."""
+    run = ran("run", *STOPPED[way])
     ended = cli("resume=run", "train.steps=33")
     assert ended.code == 0, ended.err
-    assert_same(tmp_path / "whole", tmp_path / "run")
+    assert_same(ran("whole", *WHOLE_BATCH, "train.steps=33"), run)
+
+
+@pytest.mark.parametrize("way", ["between_graph", "in_graph", "all_reduce"])
+def test_workers_together_repeat_their_numbers_to_the_bit(way: str, cli: Callable, ran: Callable) -> None:
+    ran("run", *STOPPED[way])
+    ended = cli("rerun=run", "hydra.run.dir=again")
+    assert ended.code == 0, ended.err
+    assert "the numbers agree with run, to the bit" in ended.out
 
 
 @pytest.mark.parametrize(
@@ -203,33 +213,25 @@ def test_divergence_of_any_copy_ends_the_run(way: str, cli: Callable, tmp_path: 
     assert numbers(tmp_path / "run")["status"] == "diverged"
 
 
-@pytest.mark.parametrize(
-    ("way", "words"), [("between_graph", []), ("in_graph", []), ("all_reduce", ["cluster.workers=3", "train.batch_size=33"])]
-)
-def test_workers_together_repeat_their_numbers_to_the_bit(way: str, words: list[str], cli: Callable, tmp_path: Path) -> None:
-    assert cli(*TOGETHER[way], *words, "train.steps=30", "hydra.run.dir=run").code == 0
-    ended = cli("rerun=run", "hydra.run.dir=again")
-    assert ended.code == 0, ended.err
-    assert "the numbers agree with run, to the bit" in ended.out
+BY_THEMSELVES = [*CLUSTER, "train.steps=60"]
 
 
-def test_workers_by_themselves_come_near_their_numbers_again(cli: Callable, tmp_path: Path) -> None:
-    assert cli(*CLUSTER, "train.steps=60", "hydra.run.dir=run").code == 0
+def test_workers_by_themselves_come_near_their_numbers_again(cli: Callable, ran: Callable) -> None:
+    ran("run", *BY_THEMSELVES)
     ended = cli("rerun=run", "hydra.run.dir=again")
     assert ended.code == 0, ended.err
     assert "the numbers are near, not equal" in ended.out
 
 
-def test_a_run_of_before_there_was_a_setting_of_the_cluster_goes_on(cli: Callable, tmp_path: Path) -> None:
-    assert cli(*CLUSTER, "train.steps=5", "train.eval_every=0", "hydra.run.dir=run").code == 0
-    config = tmp_path / "run" / "config.yaml"
+def test_a_run_of_before_there_was_a_setting_of_the_cluster_goes_on(cli: Callable, ran: Callable, tmp_path: Path) -> None:
+    config = ran("run", *BY_THEMSELVES) / "config.yaml"
     newer = ("  restarts:", "  silence:")
     lines = config.read_text().splitlines()
     config.write_text("\n".join(line for line in lines if not line.startswith(newer)))
     assert len(config.read_text().splitlines()) == len(lines) - len(newer)
-    ended = cli("resume=run", "train.steps=8")
+    ended = cli("resume=run", "train.steps=63")
     assert ended.code == 0, ended.err
-    assert numbers(tmp_path / "run")["step"] == 8
+    assert numbers(tmp_path / "run")["step"] == 63
     assert "  restarts: 10" in config.read_text().splitlines(), "what it goes on with is written down"
 
 

@@ -58,7 +58,7 @@ def test_there_is_one_trace_for_each_kind_of_arguments() -> None:
     for call in (
         lambda: scaled(tf.constant(1.0)),
         lambda: scaled(x=tf.constant(2.0), n=2),
-        lambda: scaled(np.float32(3)),
+        lambda: scaled(np.array(3, np.float32)),
         lambda: scaled(tf.constant(1.0), 3),
         lambda: scaled(tf.constant(1.0), negated=True),
         lambda: scaled(tf.zeros([2])),
@@ -71,6 +71,8 @@ def test_there_is_one_trace_for_each_kind_of_arguments() -> None:
 def test_numbers_of_different_types_and_values_are_different_arguments() -> None:
     same = tf.function(lambda x: x)
     assert run([same(1), same(1.0), same(True), same(2)]) == [1, 1.0, True, 2]
+    # NumPy's numbers are numbers, which may say how often something is done; its arrays are tensors.
+    assert run(tf.function(lambda n: [n] * n)(np.int64(3))) == [3, 3, 3]
 
 
 def test_each_graph_has_traces_of_its_own() -> None:

@@ -225,3 +225,35 @@ def test_nodes_of_gradients_know_what_they_are_for(graph):
     known = {op.name: op._original_op and op._original_op.name for op in graph.get_operations()}
     assert known["Sin"] is known["gradients/Shape"] is None
     assert known["gradients/Sin_grad/Cos"] == known["gradients/Sin_grad/mul"] == "Sin"
+
+
+def test_tapes_in_graphs_know_what_was_made_while_they_recorded():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(3.0)
+        before = x * 5
+        tape = tf.GradientTape(persistent=True)
+        with tape:
+            tape.watch(x)
+            square = x * x
+            with tape.stop_recording():
+                cube = square * x
+            product = cube * x * before
+        assert tape.gradient(cube, x) is None and tape.gradient(before, x) is None
+        assert session.run([tape.gradient(square, x), tape.gradient(product, x)]) == [6, 27 * 15]
+        with tape:
+            sixth = cube * cube
+        assert tape.gradient(sixth, x) is None
+        tape.watch(cube)
+        assert session.run(tape.gradient(sixth, cube)) == 54
+        with pytest.raises(ValueError, match="Tape is not recording"):
+            tape.reset()
+        variable = tf.Variable(2.0)
+        session.run(variable.initializer)
+        with tf.GradientTape() as tape:
+            power = variable**3.0
+        assert session.run(tape.gradient(power, variable)) == 12
+        with tape:  # again, as a new one
+            power = variable**2.0
+            tape.reset()
+            power *= variable
+        assert session.run(tape.gradient(power, variable)) == 4

@@ -170,3 +170,13 @@ def test_updates_of_other_shapes_are_refused_in_the_words_of_1_15(scatter: Calla
         scatter(np.zeros((3, 2, 2), np.int32), np.zeros((2, 2, 2), np.float32), [2, 2, 2])
     with pytest.raises(ValueError, match=r"The inner \d+ dimensions of (input|output)\.shape="):
         scatter(np.zeros((2, 2, 1), np.int32), np.zeros((2, 2), np.float32), [2, 2, 2])
+    with pytest.raises(ValueError, match=r"The outer \d+ dimensions of indices\.shape="):
+        tf.scatter_nd(np.zeros((3, 2, 2), np.int32), np.zeros((2, 2, 2), np.float32), tf.placeholder(tf.int32))
+
+
+def test_batch_dimensions_are_counted_from_the_end_where_the_axis_is_fed() -> None:
+    x, axis = np.arange(30.0).reshape(2, 5, 3), tf.placeholder(tf.int32, [])
+    picked = tf.raw_ops.GatherV2(params=x, indices=[4, 0, 4], axis=axis, batch_dims=-1)
+    assert picked.shape.as_list() == [None] * 3
+    with tf.Session() as session:
+        assert session.run(picked, {axis: 1}).tolist() == x[:, [4, 0, 4]].tolist()

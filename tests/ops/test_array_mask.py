@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,31 @@ def test_where_wants_both_or_neither() -> None:
         for where in (tf.where, tf.where_v2):
             with pytest.raises(ValueError, match="x and y must both be non-None or both be None"):
                 where([True], [1.0])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.complex64])
+def test_choosing_from_zeros_keeps_every_bit(dtype: Any) -> None:
+    odd = np.array([[np.nan, -np.inf, -0.0, 1.5], [0.0, -2.5, np.inf, -0.0]], np.float64)
+    with np.errstate(invalid="ignore"):
+        x = odd.astype(dtype)
+    condition, row = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], bool), np.array([1, 0, 1, 0], bool)
+    zeros, number = np.zeros_like(x), np.zeros((), dtype)
+    cases = [(condition, x, zeros), (condition, zeros, x), (condition, x, -zeros), (condition, -zeros, x)]
+    broadcast = [(row, x, number), (row, number, x), (condition, x[0], number), (condition, number, x[0])]
+    broadcast += [(row, x[0], zeros)]
+    feeds = {}
+
+    def tensor(array: np.ndarray) -> Any:
+        if not array.any():
+            return array
+        feeds[fed := tf.placeholder(array.dtype, array.shape)] = array
+        return fed
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        chosen = [tf.where(*map(tensor, case)) for case in cases] + [tf.where_v2(*map(tensor, case)) for case in broadcast]
+        values = [session.run(chosen, feeds) for _ in range(3)][-1]
+    for value, case in zip(values, cases + broadcast, strict=True):
+        assert value.tobytes() == np.where(*case).tobytes()
 
 
 def test_boolean_mask() -> None:

@@ -62,7 +62,7 @@ CASES = [
         [(2, 3, 5), np.array([True, False, True])],
         lambda x, dims: x[::-1, :, ::-1],
         dtypes=ANY,
-        errors=[Error([(2, 3), np.array([True])], InvalidArgumentError, "'dims' must have the same number of values")],
+        errors=[Error([(2, 3), np.array([True])], ValueError, "Shape must be rank 1 but is rank 2")],
     ),
     OpCase(
         "ReverseSequence",

@@ -48,7 +48,10 @@ COMPARISONS += [
         np.array([True, False, True]),
         {"tolerance": 0.1},
         gradient=(),
-        errors=[Error([(2, 3), (2, 5)], ValueError, "Dimension 1 in both shapes must be equal, but are 3 and 5")],
+        errors=[
+            Error([(2, 3), (2, 5)], ValueError, "Dimension 1 in both shapes must be equal, but are 3 and 5"),
+            Error([(2, 3), (3,)], InvalidArgumentError, "must be of the same shape. x shape: [2,3]. y shape: [3]"),
+        ],
     ),
 ]
 NOT_BOOL = [Error([(2,)] * 2, TypeError, "has type float32 that does not match expected type of bool", dtype="float32")]

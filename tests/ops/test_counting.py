@@ -78,11 +78,12 @@ COUNTS = [
     ),
     OpCase(
         "ClipByValue",
-        [(2, 3), (3,), ()],
+        [(2, 3), (2, 3), ()],
         lambda x, low, high: np.maximum(np.minimum(x, high), low),
         label="drawn",
         second=False,
         numeric=False,
+        errors=[Error([(2, 3), (3,), ()], InvalidArgumentError, "same shape as input, or a scalar, got [2,3], [3], []")],
     ),
 ]
 

@@ -211,3 +211,13 @@ def test_complex_gradients_are_conjugated_once(function, slope):
         y = function(fed)
         value, found = session.run([y, tf.gradients(y, fed, grad_ys=[tf.constant(grad, tf.complex128)])[0]], {fed: x})
     assert found == pytest.approx(grad * np.conj(slope(value)))
+
+
+def test_second_gradients_of_complex_roots() -> None:
+    y, dy, grad = (np.array(x) for x in (0.5 + 0.25j, 2 - 1j, 1 + 3j))
+    inputs = [tf.constant(y), tf.constant(dy)]
+    z = tf.raw_ops.SqrtGrad(y=inputs[0], dy=inputs[1])
+    with tf.Session() as session:
+        of_y, of_dy, value = session.run([*tf.gradients(z, inputs, tf.constant(grad)), z])
+    np.testing.assert_allclose(of_y, -np.conj(grad / y) * value)
+    np.testing.assert_allclose(of_dy, 0.5 * grad / y)

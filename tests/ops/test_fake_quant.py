@@ -75,6 +75,12 @@ CASES = [
         np.float32([0, *range(2, 10), 0, 0]),
         errors=[Error([(2, 3), (2, 5)], ValueError, "Dimension 1 in both shapes must be equal, but are 3 and 5")],
     ),
+    OpCase(
+        "FakeQuantWithMinMaxArgsGradient",
+        [np.float32([2, 3]), np.float32([np.nan, 1])],
+        np.float32([0, 3]),
+        label="NaN",
+    ),
     OpCase("FakeQuantWithMinMaxVars", [X, np.float32(-1.3), np.float32(2.9)], SHIFTED, errors=BITS),
     OpCase("FakeQuantWithMinMaxVars", [X, np.float32(0), np.float32(0)], np.zeros_like(X), label="nothing"),
     OpCase(
@@ -126,3 +132,12 @@ def test_gradients_of_the_functions() -> None:
             np.testing.assert_array_equal(actual, wanted)
         np.testing.assert_allclose(session.run(single), SHIFTED, rtol=1e-5)
         np.testing.assert_allclose(session.run(plain), ROUNDED, rtol=1e-5)
+
+
+def test_between_two_levels() -> None:
+    halfway = np.float32([2])  # 170.5 steps above the lowest level, where limits are -6 and 6
+    with tf.Session() as session:
+        assert session.run(tf.quantization.fake_quant_with_min_max_args(halfway)) == pytest.approx(
+            171 * 12 / 255 - 6.0235295
+        )
+        assert session.run(tf.fake_quant_with_min_max_vars(halfway, -6, 6)) == pytest.approx(170 * 12 / 255 - 6.0235295)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.ops.harness import Error, OpCase, op_tests
+from tests.ops.harness import Error, Like, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
@@ -59,6 +59,8 @@ CASES = [
         low=-0.9,
         errors=DIFFERENT,
     ),
+    OpCase("EluGrad", [Like([2, 3]), Like([np.nan, -0.5])], np.float32([2, 1.5]), label="NaN"),
+    OpCase("SeluGrad", [Like([2, 0]), Like([np.nan, -0.5])], np.float32([2 * SCALE, 0]), label="NaN"),
     OpCase("Selu", [(2, 3)], wide(lambda x: np.where(x > 0, SCALE * x, SCALE_ALPHA * (np.exp(x) - 1))), dtypes=FLOATS),
     OpCase(
         "SeluGrad",

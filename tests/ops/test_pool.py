@@ -273,6 +273,28 @@ CASES = [
         numeric=False,
     ),
     OpCase(
+        "MaxPool3DGrad",
+        [
+            np.ones((1, 3, 1, 2, 1), np.float32),
+            np.ones((1, 2, 1, 2, 1), np.float32),
+            np.float32([1, 2, 3, 4]).reshape(1, 2, 1, 2, 1),
+        ],
+        np.float32([1, 2, 4, 6, 3, 4]).reshape(1, 3, 1, 2, 1),
+        attrs={"ksize": [1, 2, 1, 1, 1], "strides": [1, 1, 1, 1, 1], "padding": "VALID"},
+        label="equal ones",
+    ),
+    OpCase(
+        "MaxPool3DGrad",
+        [
+            np.ones((1, 3, 1, 2, 1), np.float16),
+            np.ones((1, 2, 1, 2, 1), np.float16),
+            np.float16([1, 2, 3, 4]).reshape(1, 2, 1, 2, 1),
+        ],
+        np.float16([1, 2, 3, 4, 0, 0]).reshape(1, 3, 1, 2, 1),
+        attrs={"ksize": [1, 2, 1, 1, 1], "strides": [1, 1, 1, 1, 1], "padding": "VALID"},
+        label="equal halves",
+    ),
+    OpCase(
         "MaxPool3DGradGrad",
         [X3, max_pool(X3, *THREE_ARGS), np.float32(distinct(2, 3, 4, 3, 2))],
         lambda x, y, g: max_pool_second(x, y, g, *THREE_ARGS),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import tfexp as tf
 from tests.ops.harness import Error, Like, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 
@@ -86,3 +87,9 @@ CASES = [
     ),
 ]
 test_rows = op_tests(CASES)
+
+
+def test_one_vector_of_a_range_tells_how_many_rows_there_are() -> None:
+    unknown = tf.placeholder(tf.int32)
+    assert tf.raw_ops.RaggedRange(starts=unknown, limits=[5, 3, 2], deltas=1).rt_nested_splits.shape == [4]
+    assert tf.raw_ops.RaggedRange(starts=unknown, limits=5, deltas=1).rt_nested_splits.shape.as_list() == [None]

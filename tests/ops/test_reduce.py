@@ -15,6 +15,7 @@ REAL = ["float32", "float64", "int32"]
 ERRORS = [
     Error([(2, 3), np.int32(2)], ValueError, "Invalid reduction dimension 2 for input with 2 dimensions", constants=True),
     Error([(2, 3), np.int32([-3])], ValueError, "Invalid reduction dimension -3 for input with 2", constants=True),
+    Error([(2, 3), np.int32([[0, 1]])], ValueError, "Shape must be at most rank 1 but is rank 2"),
     Error([(2, 3), np.int32(2)], InvalidArgumentError, "Invalid reduction dimension (2 for input with 2 dimension(s)"),
 ]
 

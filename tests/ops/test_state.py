@@ -181,28 +181,34 @@ def test_steps_that_add_at_once_lose_nothing() -> None:
 
 @pytest.mark.parametrize("name", ["ScatterAdd", "ScatterNdAdd"])
 def test_steps_that_scatter_at_once_lose_nothing(name: str) -> None:
-    ref = Ref("v", tf.float32, tf.TensorShape([3]))
+    ref = Ref("v", tf.float32, tf.TensorShape([3, 1]))
 
     class Buffer(np.ndarray):
-        """Somebody else adds when rows have been read."""
+        """Somebody else adds when rows or elements have been read."""
+
+        def take(self, *how: Any) -> Any:
+            return self._taken(np.asarray(self).take(*how))
 
         def __getitem__(self, index: Any) -> Any:
-            taken = np.asarray(self)[index]
+            return self._taken(np.asarray(self)[index])
+
+        def _taken(self, taken: Any) -> Any:
             if other.ident is None:
                 other.start()
                 other.join(0.05)  # it would be done, did it not wait
             return taken
 
     def add() -> None:
-        indices = np.array([0, 2]) if name == "ScatterAdd" else np.array([[0], [2]])
-        get_op(name).kernels["CPU"].compute(None, ref, indices, np.ones(2, np.float32))
+        rows = name == "ScatterAdd"
+        indices, updates = (np.array([0, 2]), np.ones((2, 1))) if rows else (np.array([[0, 0], [2, 0]]), np.ones(2))
+        get_op(name).kernels["CPU"].compute(None, ref, indices, updates.astype(np.float32))
 
     other = threading.Thread(target=add)
-    ref.value = np.zeros(3, np.float32).view(Buffer)
+    ref.value = np.zeros((3, 1), np.float32).view(Buffer)
     add()
     assert other.ident is not None
     other.join(60)
-    np.testing.assert_array_equal(ref.value, [2, 0, 2])
+    np.testing.assert_array_equal(ref.value, [[2], [0], [2]])
 
 
 def test_a_variable_has_a_value_once_all_of_it_is_there() -> None:

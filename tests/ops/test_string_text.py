@@ -209,18 +209,39 @@ CASES = [
     ),
     OpCase(
         "StringSplitV2",
-        [texts(" a b  c ", "x "), text("")],
-        [np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), texts("a", "b  c ", "x", ""), np.array([2, 2])],
+        [texts(" a b  c ", "", "  ", "x "), text("")],
+        [np.array([[0, 0], [0, 1], [3, 0], [3, 1]]), texts("a", "b  c ", "x", ""), np.array([4, 2])],
         {"maxsplit": 1},
         label="white space",
         static_shape=[(None, 2), (None,), (2,)],
+    ),
+    OpCase(
+        "StringSplitV2",
+        [texts("x ", " y  z"), text("")],
+        [np.array([[0, 0], [1, 0], [1, 1], [1, 2]]), texts("x", "y", "z", ""), np.array([2, 3])],
+        {"maxsplit": 2},
+        label="more than there is",
+        static_shape=[(None, 2), (None,), (2,)],
+    ),
+    *(
+        OpCase(
+            "StringSplitV2",
+            [texts(" a,b", ""), text(separator)],
+            [np.array([[0, 0], [1, 0]]), texts(" a,b", ""), np.array([2, 1])],
+            {"maxsplit": 0},
+            label=f"not at all {separator}",
+            static_shape=[(None, 2), (None,), (2,)],
+        )
+        for separator in ("", ",")
     ),
     OpCase(
         "StringFormat",
         [[np.arange(1, 9, dtype=np.int32), np.array(2.5, np.float32), texts('a\n"é')]],
         text('a [1 2 3 ... 6 7 8] b 2.5["a\\n\\"é"]'),
         {"template": "a %s b %s%s"},
-        errors=[Error([[np.array(1)]], Bad, "num placeholders in template and num inputs must match", {"template": "x"})],
+        errors=[
+            Error([[np.array(1)]], ValueError, "num placeholders in template and num inputs must match", {"template": "x"})
+        ],
     ),
     OpCase(
         "StringFormat",

@@ -103,6 +103,14 @@ def test_tensors_and_texts_travel_whole():
         tf.summary.text("note", tf.constant(1.0))
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "int64"])
+def test_single_numbers_travel_as_bytes(dtype):
+    number = np.array(2, dtype)
+    v2 = tf.raw_ops.TensorSummaryV2(tag="t", tensor=number, serialized_summary_metadata="")
+    for summary in (tf.raw_ops.TensorSummary(tensor=number), v2):
+        assert proto(summary).value[0].tensor.tensor_content == number.tobytes()
+
+
 def test_a_node_describes_its_summary():
     made = tf.raw_ops.TensorSummary(tensor=[1.0, 2.0], description='{"typeHint": "scalar"}', name="a/b")
     with tf.Session() as session:

@@ -101,6 +101,13 @@ def test_what_numpy_must_do_splits_a_step_into_segments(compiled: list[Segment])
     assert [set(_types(made)) for made in compiled] == [{"Sin", "Mul", "Exp", "AddV2"}, {"Square", "Sub", "Cos", "Mul"}]
 
 
+def test_a_step_calls_its_segment_itself(compiled: list[Segment]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [7])
+        (step,) = session.explain(tf.exp(tf.sin(x) * 2.0) + x, {x: np.zeros(7)}).plan.steps
+    assert step.op is segment.SEGMENT and step.call is not None
+
+
 def test_few_nodes_are_not_worth_it(compiled: list[Segment]) -> None:
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [7])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 ROWS = [[1, 2], [], [3]]
@@ -289,3 +290,13 @@ def test_functions_that_take_ragged_tensors_are_listed() -> None:
     assert "`tf.batch_gather`" in first and "`tf.batch_gather`" not in second
     with pytest.raises(ValueError, match="version 1 or 2"):
         dispatch.ragged_op_list(3)
+
+
+@eager_mode()
+def test_where_ops_run_at_once_they_have_rows() -> None:
+    value = deep()
+    assert repr(value) == str(value) == f"<tf.RaggedTensor {DEEP}>"
+    assert [row.to_list() for row in value] == DEEP
+    assert [row.numpy().tolist() for row in rows()] == ROWS
+    with tf.Graph().as_default(), pytest.raises(TypeError, match="not iterable in a graph"):
+        iter(rows())

@@ -360,6 +360,8 @@ def test_it_is_switched_on_once_and_before_any_graph():
         "tf.train.get_or_create_global_step(); tf.reset_default_graph(); print(tf.train.get_global_step(), (x + 1).numpy())"
     )
     assert _run(f"import tfexp as tf; tf.enable_eager_execution(); x = tf.Variable(2); {anew}") == "None 3\n"
+    called = "print(tf.py_function(lambda x: x * 2, [3.0], tf.float32).numpy())"
+    assert _run(f"import tfexp as tf; tf.enable_eager_execution(); {called}") == "6.0\n"
     program = "import tensorflow.contrib.eager as tfe; tfe.enable_eager_execution(); print(tfe.num_gpus())"
     assert _run(f"from tfexp import as_tensorflow; as_tensorflow.install(); {program}") == "0\n"
 

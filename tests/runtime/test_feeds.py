@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,18 @@ def test_structures_of_ones_own_are_fed_and_fetched(session):
     assert type(fetched) is Several and fetched == Several(2.0, Several(3.0))
     with pytest.raises(ValueError, match="Key had 2 elements, but value had 1 elements"):
         session.run(x, {key: {"a": (5.0,)}})
+
+
+def test_structures_that_come_again_take_the_feeds_of_their_own_run(session):
+    x, y = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    for fetches, wanted in [((x - y, y), (1.0, 2.0)), ({"left": x - y, "right": y}, {"left": 1.0, "right": 2.0})]:
+        for feeds in ({x: 3.0, y: 2.0}, {y: 2.0, x: 3.0}, collections.OrderedDict({x: 3.0, y: 2.0})) * 2:
+            assert session.run(fetches, feeds) == wanted
+
+
+def test_feeds_that_are_no_mapping_are_refused_after_any_run(session):
+    x = tf.placeholder(tf.float32, [])
+    for fetches in (x + 1.0, (x, x)):
+        session.run(fetches, {x: 1.0})
+        with pytest.raises(TypeError, match="feed_dict must be a dictionary"):
+            session.run(fetches, [x])

@@ -28,20 +28,35 @@ def test_jacobians_in_graphs():
     np.testing.assert_array_equal(traced[1], by_row)
 
 
-def test_jacobians_of_batches_whose_size_the_run_knows():
+@pytest.mark.parametrize("known", [[None, 2], [None, None], None])
+def test_jacobians_of_what_has_sizes_that_the_run_knows(known):
     values = np.float32([[1, 2], [3, 5], [7, 11]])
     with tf.Graph().as_default(), tf.Session() as session:
-        x = tf.placeholder(tf.float32, [None, 2])
+        x, other = tf.placeholder(tf.float32, known), tf.constant(1.0)
         with tf.GradientTape(persistent=True) as tape:
-            tape.watch(x)
+            tape.watch([x, other])
             y = x * x
-        rows, found = tape.batch_jacobian(y, x), tape.jacobian(tf.ensure_shape(y, [3, 2]), x)
-        assert rows.shape.as_list() == [None, 2, 2] and found.shape.as_list() == [3, 2, None, 2]
-        rows, found = session.run([rows, found], {x: values})
-        np.testing.assert_array_equal(rows, (2 * values)[:, :, np.newaxis] * np.eye(2))
-        np.testing.assert_array_equal(found.reshape(6, 6), np.diag(2 * values.ravel()))
-        with pytest.raises(ValueError, match="of which the shape is not known"):
-            tape.jacobian(y, x)
+        whole, none = tape.jacobian(y, [x, other])
+        assert whole.shape.as_list() == known * 2 if known else whole.shape.rank is None
+        assert none is None
+        np.testing.assert_array_equal(session.run(whole, {x: values}).reshape(6, 6), np.diag(2 * values.ravel()))
+        if known:
+            rows = tape.batch_jacobian(y, x)
+            assert rows.shape.as_list() == [*known, known[1]]
+            np.testing.assert_array_equal(session.run(rows, {x: values}), (2 * values)[:, :, np.newaxis] * np.eye(2))
+        else:
+            with pytest.raises(ValueError, match="Need first dimension of target shape"):
+                tape.batch_jacobian(y, x)
+
+
+@eager_mode()
+def test_jacobians_of_nothing():
+    x = tf.zeros([2, 0])
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        y = x * x
+    assert tape.jacobian(y, x).shape.as_list() == [2, 0, 2, 0]
+    assert tape.batch_jacobian(y, x).shape.as_list() == [2, 0, 0]
 
 
 @eager_mode()

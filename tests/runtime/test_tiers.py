@@ -286,7 +286,7 @@ def test_a_deadline_for_all_steps(define):
         for _ in range(3):
             with pytest.raises(errors.DeadlineExceededError):
                 session.run(y)
-        assert session.run(tf.constant(2.0)) == 2.0
+        assert session.run(tf.constant(2.0), options=tf.RunOptions(timeout_in_ms=60_000)) == 2.0
 
 
 @pytest.mark.parametrize("runs_before", [0, 2])

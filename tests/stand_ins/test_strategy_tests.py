@@ -79,6 +79,7 @@ def test_losses_of_examples_are_minimized(steps):
 
 def test_the_example_of_batch_normalization():
     with tf.Graph().as_default():
+        tf.get_variable_scope().set_use_resource(True)  # tapes do not see how others are read
         minimize, data, layer = loss_examples.batchnorm_example(lambda: tf.train.GradientDescentOptimizer(0.1), 2)
         elements = tf.data.make_one_shot_iterator(data()).get_next()
         done = minimize(elements)

@@ -84,6 +84,21 @@ def test_gradients_of_tensors_and_scaled_losses() -> None:
         opt.apply_gradients([(grad, inner)])
 
 
+def test_a_function_trains_what_it_reads() -> None:
+    with tf.variable_scope("", use_resource=True):
+        a, b, unread = (tf.get_variable(name, initializer=value) for name, value in [("a", 2.0), ("b", 3.0), ("c", 5.0)])
+    optimizer = tf.train.GradientDescentOptimizer(0.5)
+    pairs = optimizer.compute_gradients(lambda: b * a * a, grad_loss=2.0)
+    assert [v for _, v in pairs] == [a, b]  # in the order of their making
+    (given, variable), *_ = optimizer.compute_gradients(lambda: a * a, var_list=[unread, a])
+    assert given is None and variable is unread
+    before = a * b
+    assert optimizer.compute_gradients(lambda: before) == []
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run([g for g, _ in pairs]) == [24, 8]
+
+
 def test_the_step_counts_after_the_updates() -> None:
     step = tf.train.get_or_create_global_step()
     v = tf.Variable(1.0)

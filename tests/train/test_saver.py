@@ -388,8 +388,9 @@ def test_inspection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "v1 (DT_FLOAT) [1,2]" in capsys.readouterr().out
     assert tf.train.list_variables(str(tmp_path)) == [("v1", [1, 2]), ("v2", [])]
     assert tf.train.load_variable(str(tmp_path), "v2:0") == 3
-    reader = tf.train.NewCheckpointReader(path)
-    assert reader.has_tensor("v1") and not reader.has_tensor("v3")
+    for namespace in (tf.train, tf.pywrap_tensorflow):
+        reader = namespace.NewCheckpointReader(path)
+        assert reader.has_tensor("v1") and not reader.has_tensor("v3")
     with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file"):
         tf.train.load_checkpoint(str(tmp_path.parent))
 

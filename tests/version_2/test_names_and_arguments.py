@@ -19,7 +19,6 @@ SIGNATURES = (Path(__file__).parent / "signatures_2_0.txt").read_text().splitlin
 
 # What is not here; a name that comes is taken out of this list.
 MISSING = {
-    *("tf.__cxx11_abi_flag__", "tf.__monolithic_build__", "tf.load_library", "tf.load_op_library"),
     *(f"tf.estimator.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")),
     "tf.experimental.function_executor_type",
     "tf.lite.experimental.load_delegate",

@@ -6,6 +6,7 @@ import os
 from typing import NoReturn
 
 from tfexp.core.gone import missing_from
+from tfexp.ops.libraries import INSTEAD
 
 CXX11_ABI_FLAG = MONOLITHIC_BUILD = 0  # of 1.15.0's packages
 
@@ -30,9 +31,6 @@ def get_link_flags() -> NoReturn:
     raise NotImplementedError(_REASON)
 
 
-_REASON = (
-    "tfexp has neither headers nor a library in C++, so ops cannot be compiled for it; write them in Python: tf.py_func, or "
-    "tfexp.core.op.define_op for ops with shapes, kernels and gradients"
-)
+_REASON = f"tfexp has neither headers nor a library in C++, so ops cannot be compiled for it; {INSTEAD}"
 
 __getattr__ = missing_from("tf.sysconfig")

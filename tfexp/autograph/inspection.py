@@ -22,10 +22,24 @@ def to_graph(
 ) -> Callable[..., Any]:
     """The function `entity` with its control flow converted, and with `recursive` that of the functions that it calls.
 
-    `arg_values` and `arg_types` change nothing. NotImplementedError for what is no Python function, ConversionError for one
-    that cannot be converted.
+    Of a method it is that of the class, which is called with the object first; of a class, a class `Tf…` derived from it
+    with its methods converted. `arg_values` and `arg_types` change nothing. NotImplementedError for anything else,
+    ConversionError for a function that cannot be converted.
     """
-    return converted(_function(entity), features(experimental_optional_features), recursive)
+    asked = features(experimental_optional_features)
+    if not isinstance(entity, type):
+        return converted(_function(entity), asked, recursive)
+    methods = {name: _method(value, asked, recursive) for name, value in vars(entity).items() if isinstance(value, _METHODS)}
+    return type(entity)(f"Tf{entity.__name__}", (entity,), {**methods, "__module__": entity.__module__})
+
+
+_METHODS = (FunctionType, classmethod, staticmethod)
+
+
+def _method(value: Any, asked: frozenset[Feature], recursive: bool) -> Any:
+    if isinstance(value, FunctionType):
+        return converted(value, asked, recursive)
+    return type(value)(converted(value.__func__, asked, recursive))
 
 
 def to_code(
@@ -44,12 +58,12 @@ def to_code(
 
 
 def _function(entity: Any) -> Any:
-    """`entity`, if it is a function or a method."""
+    """`entity`, if it is a function, or the one of a method."""
     inner = entity.__func__ if isinstance(entity, MethodType) else entity
     if not isinstance(inner, FunctionType):
         kind = type(entity).__name__
         raise NotImplementedError(f"cannot convert entity {entity!r}: a Python function is required, got a {kind}")
-    return entity
+    return inner
 
 
 def _indented(line: str, indentation: str) -> str:

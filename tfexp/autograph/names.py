@@ -68,11 +68,11 @@ def parameters(arguments: ast.arguments) -> list[str]:
 
 
 def read(node: ast.AST | Iterable[ast.AST]) -> Names:
-    """The names of the function around that `node` reads, or that functions in it do."""
+    """The names of the function around that `node` reads or deletes, or that functions in it do."""
     if not isinstance(node, ast.AST):
         return _together(read(part) for part in node)
     match node:
-        case ast.Name(id=name, ctx=ast.Load()):
+        case ast.Name(id=name, ctx=ast.Load() | ast.Del()):
             return frozenset([name])
         case ast.AugAssign(target=ast.Name(id=name)):
             return read(node.value) | {name}
@@ -94,6 +94,21 @@ def _free(arguments: ast.arguments, body: Sequence[ast.AST]) -> Names:
     globals_, nonlocals = declared(body)  # type: ignore[arg-type]
     own = (bound(body) | frozenset(parameters(arguments))) - nonlocals
     return (read(body) | nonlocals) - own - globals_
+
+
+def captured(nodes: Iterable[ast.AST]) -> dict[str, Names]:
+    """What the functions and lambdas read of the function around that have a name in it, by that name."""
+    found: dict[str, Names] = {}
+    for node in nodes:
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found[name] = found.get(name, _NONE) | _free(node.args, node.body)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=arguments, body=value)):
+                found[name] = found.get(name, _NONE) | _free(arguments, [value])
+        if not isinstance(node, SCOPES):
+            for name, names in captured(ast.iter_child_nodes(node)).items():
+                found[name] = found.get(name, _NONE) | names
+    return found
 
 
 def bound_parts(nodes: Iterable[ast.AST]) -> list[ast.expr]:
@@ -129,12 +144,20 @@ class Liveness:
         self.after: dict[ast.stmt, Names] = {}
         self.around: dict[ast.stmt, Names] = {}
         self._where_raised: Names = _NONE  # what is live where an exception is handled that may be raised anywhere
+        self._captured = captured(body)
         self._block(body, at_end)
 
     def _block(self, body: Sequence[ast.stmt], live: Names) -> Names:
         for statement in reversed(body):
-            live = self._before(statement, live) | self._where_raised
+            live = self._with_captured(self._before(statement, live)) | self._where_raised
         return live
+
+    def _with_captured(self, live: Names) -> Names:
+        """With a function, what it will read when it is called."""
+        found = live
+        while more := _together(self._captured[name] for name in found & self._captured.keys()) - found:
+            found |= more
+        return found
 
     def _before(self, node: ast.stmt, live: Names) -> Names:
         """What is live before a statement, of what is live after it."""

@@ -100,6 +100,7 @@ class Call:
     node's inputs and then that one's others; None where there is none.
     `leaves`: shape and dtype of an array that can help the node's gradient, and the call that fills it, its last input, too.
     `finds`: of a gradient's node, the call whose last input is such an array.
+    `lays`: the number of an input, and the place where that lies in the result, whose rest is zeros.
     Inputs declared `ref` arrive as `Ref`, and then the result is the Ref that the op returns: so in-place updates are bound.
     """
 
@@ -112,6 +113,11 @@ class Call:
     followed_by: Callable[[BindRequest], Call | None] | None = None
     leaves: tuple[tuple[int, ...], Any, Call] | None = None
     finds: Call | None = None
+    lays: tuple[int, Place] | None = None
+
+
+Place = tuple[slice, ...]
+"""A stretch of each axis, from a beginning to an end that are not negative."""
 
 
 @dataclass(frozen=True)

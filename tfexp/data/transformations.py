@@ -141,8 +141,7 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
 
 def iterator_saveable(resource: Tensor) -> SaveableObject:
     """The same of the iterator's resource, as `tf.GraphKeys.GLOBAL_ITERATORS` has it."""
-    name = resource.op.name
-    return IteratorSaveable(resource, f"{name}-state", name)
+    return IteratorSaveable(resource, f"{resource.name}-state", resource.op.name)
 
 
 def latency_stats(tag: Any) -> Transformation:

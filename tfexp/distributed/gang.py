@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tfexp.core.wording import plural
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.hosting import Hosting, HostingError, Message, Say, TaskSpec
 from tfexp.distributed.watchdog import Silent, Watchdog
@@ -280,7 +281,7 @@ class Gang:
         if self.restarted[name] >= self._restarts.most:
             times = self.restarted[name]
             failure = self._failure(name, message)
-            again = f"after it was started again {times} time{'' if times == 1 else 's'}, which is all that it may"
+            again = f"after it was started again {plural(times, 'time')}, which is all that it may"
             raise TaskFailed(name, f"{failure.why}, {again}", failure.log)
         why = self._failure(name, message).why
         self.restarted[name] += 1

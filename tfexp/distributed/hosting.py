@@ -21,7 +21,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "begin_message", "plural", "port_of"]
+__all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "begin_message", "port_of"]
 
 Message = dict[str, Any]
 """`kind` and content, in JSON's types."""
@@ -123,12 +123,6 @@ def begin_message(
         "environment": environment or {},
         "work": None if task.work is None else {"target": task.work.target, "arguments": task.work.arguments},
     }
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 worker`, `2 workers`, `2 processes`."""
-    ending = "" if count == 1 else "es" if noun.endswith("s") else "s"
-    return f"{count} {noun}{ending}"
 
 
 def port_of(address: str | None) -> int:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tfexp.core.wording import plural
 from tfexp.distributed.child import Child, pipes
 from tfexp.distributed.hosting import (
     Hosting,
@@ -18,7 +19,6 @@ from tfexp.distributed.hosting import (
     Sink,
     TaskSpec,
     begin_message,
-    plural,
     port_of,
 )
 

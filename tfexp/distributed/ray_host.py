@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from tfexp.core.wording import plural
 from tfexp.distributed.hosting import (
     Hosting,
     HostingError,
@@ -24,7 +25,6 @@ from tfexp.distributed.hosting import (
     Sink,
     TaskSpec,
     begin_message,
-    plural,
     port_of,
 )
 from tfexp.distributed.ray_joining import Membership, amounts, cause
@@ -32,8 +32,9 @@ from tfexp.distributed.ray_nodes import another_node, answers
 
 __all__ = ["RayHosting"]
 
-# A bundle must hold something, and whoever only serves waits most of the time.
-_LEAST_CPUS = 0.001
+# In bytes. A bundle must hold something, and for a task that takes no CPU, all CPUs may be taken by others.
+_LEAST_MEMORY = 1
+_RESOLUTION = 4  # digits after the point, of Ray's amounts
 _PLACE_REMINDER = 5.0
 
 
@@ -77,7 +78,7 @@ class RayHosting(Hosting):
         total = ray.cluster_resources()
         nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
         for resource, of in (("CPU", "cpus"), ("GPU", "gpus")):
-            needed = sum(getattr(task, of) for task in tasks)
+            needed = _sum(tasks)[resource]
             there = total.get(resource, 0.0)
             if needed > there:
                 raise HostingError(
@@ -99,7 +100,7 @@ class RayHosting(Hosting):
         hosts = {node["NodeManagerAddress"] for node in ray.nodes() if node["Alive"]}
         bundles = []
         for task in tasks:
-            bundle = {"CPU": max(task.cpus, _LEAST_CPUS)}
+            bundle: dict[str, float] = {"CPU": task.cpus} if task.cpus else {"memory": _LEAST_MEMORY}
             if task.gpus:
                 bundle["GPU"] = task.gpus
             if len(hosts) > 1 and (task.job, task.index) == ("worker", 0):
@@ -116,7 +117,7 @@ class RayHosting(Hosting):
         """A new actor for the task, in its place."""
         return self._class.options(
             name=None,
-            num_cpus=max(task.cpus, _LEAST_CPUS),
+            num_cpus=task.cpus,
             num_gpus=task.gpus,
             max_restarts=0,
             scheduling_strategy=self._place_of(task),
@@ -321,4 +322,5 @@ def _actor_class() -> Any:
 
 
 def _sum(tasks: Sequence[TaskSpec]) -> dict[str, float]:
-    return {"CPU": sum(task.cpus for task in tasks), "GPU": sum(task.gpus for task in tasks)}
+    cpus, gpus = sum(task.cpus for task in tasks), sum(task.gpus for task in tasks)
+    return {"CPU": round(cpus, _RESOLUTION), "GPU": round(gpus, _RESOLUTION)}

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tfexp.core.wording import plural
 from tfexp.distributed.hosting import HostingError, Say
 
 __all__ = ["Membership", "amounts", "cause"]
@@ -183,9 +184,9 @@ def _new_folder() -> str:
 def amounts(resources: dict[str, float]) -> str:
     """`2 CPUs, 1 GPU`; without GPUs where there are none."""
     cpus, gpus = round(resources.get("CPU", 0.0), 3), resources.get("GPU", 0.0)
-    parts = [f"{cpus:g} CPU{'' if cpus == 1 else 's'}"]
+    parts = [plural(cpus, "CPU")]
     if gpus:
-        parts.append(f"{gpus:g} GPU{'' if gpus == 1 else 's'}")
+        parts.append(plural(gpus, "GPU"))
     return ", ".join(parts)
 
 

@@ -25,7 +25,7 @@ from omegaconf import DictConfig, ListConfig, OmegaConf
 from omegaconf.errors import ConfigKeyError, InterpolationResolutionError, MissingMandatoryValue, ValidationError
 
 from tfexp.experiment.choices import conf_dir, own_folders
-from tfexp.experiment.config_files import parse_once, put_together_once
+from tfexp.experiment.config_files import COMMANDS, parse_once, put_together_once
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.described import Composed
 from tfexp.experiment.errors import SettingError, nearest, no_such
@@ -69,8 +69,6 @@ SECTIONS: dict[str, type] = {
 }
 _FIXED = ("device", "cluster", "train")
 """The sections whose schema is one class; the others name theirs in `target`."""
-COMMANDS = ("resume", "rerun")
-"""Names on the command line that are no settings: what to do with a run that there is."""
 
 Compose = Callable[[Sequence[Override]], DictConfig]
 

@@ -1,4 +1,4 @@
-"""Hydra's configuration files, parsed once each, and put together once for each choice of them.
+"""Hydra's configuration files, parsed once each, and found and put together once for each choice of them.
 
 A composition reads some twenty files, and putting them together takes most of its time; a sweep composes for each trial.
 """
@@ -10,11 +10,12 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Hashable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from hydra._internal.config_loader_impl import ConfigLoaderImpl, get_overrides_dirname
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra._internal.core_plugins.importlib_resources_config_source import ImportlibResourcesConfigSource
+from hydra._internal.defaults_list import DefaultsList
 from hydra._internal.sources_registry import SourcesRegistry  # Hydra has no public way to put a source in another's place
 from hydra.core.global_hydra import GlobalHydra
 from hydra.core.override_parser.overrides_parser import OverridesParser
@@ -26,10 +27,13 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf, open_dict
 from omegaconf.errors import OmegaConfBaseException
 
+COMMANDS = ("resume", "rerun")
+"""Names on the command line that are no settings: what to do with a run that there is."""
+
 # By source and name: how the file was when it was parsed, and what it says. Pickled, as whoever composes changes what it
 # gets, and copies of configurations are made that way in an eighth of the time that `deepcopy` takes.
 _parsed: dict[Hashable, tuple[Hashable, bytes]] = {}
-# By the choices: how all was that was looked for in folders, and what they come to.
+# By what was asked, and for which choices: how all was that was looked for in folders, and what they come to.
 _together: dict[Hashable, tuple[dict[str, Hashable], bytes]] = {}
 _MOST_TOGETHER = 256
 
@@ -42,7 +46,7 @@ def _remembered(key: Hashable, state: Hashable, load: Callable[[], ConfigResult]
     return result
 
 
-def _state(path: str) -> Hashable:
+def state_of(path: str | os.PathLike[str]) -> Hashable:
     """How a file or folder is now; None: there is none."""
     try:
         now = os.stat(path)
@@ -72,7 +76,7 @@ class _Files(FileConfigSource):
 
     def _look_for(self, name: str) -> Hashable:
         path = os.path.join(self.path, name)
-        now = self.looked_for[path] = _state(path)
+        now = self.looked_for[path] = state_of(path)
         return now
 
 
@@ -95,33 +99,49 @@ class _Loader(ConfigLoaderImpl):
         validate_sweep_overrides: bool = True,
     ) -> DictConfig:
         parsed = OverridesParser.create().parse_overrides(overrides)
-        if any(not _is_value(override) and isinstance(override.value(), dict) for override in parsed):
+        if any(not is_value(override) and isinstance(override.value(), dict) for override in parsed):
             # A whole section, which counts before or after a value in it, as they were given.
             return super().load_configuration(config_name, overrides, run_mode, from_shell, validate_sweep_overrides)
-        chosen = [str(override.input_line) for override in parsed if not _is_value(override)]
-        places = [element.path for element in self.config_search_path.get_path()]
-        key = (config_name, run_mode, *places, *chosen)
-        known = _together.get(key)
-        if known is None or any(_state(path) != then for path, then in known[0].items()):
-            _Files.looked_for = {}
-            merged = super().load_configuration(config_name, chosen, run_mode, from_shell, validate_sweep_overrides)
+        chosen = [str(override.input_line) for override in parsed if not is_value(override)]
+
+        def put_together() -> DictConfig:
+            merged = ConfigLoaderImpl.load_configuration(
+                self, config_name, chosen, run_mode, from_shell, validate_sweep_overrides
+            )
             OmegaConf.clear_cache(merged)  # what ${now:…} was is not what it is for the next
-            if len(_together) == _MOST_TOGETHER:
-                _together.clear()
-            _together[key] = known = _Files.looked_for, pickle.dumps(merged)
-        config: DictConfig = pickle.loads(known[1])
+            return merged
+
+        config: DictConfig = self._as_before(("config", config_name, run_mode, *chosen), put_together)
         try:
-            self._apply_overrides_to_config([override for override in parsed if _is_value(override)], config)
+            self._apply_overrides_to_config([override for override in parsed if is_value(override)], config)
         except OmegaConfBaseException as error:
             raise ConfigCompositionException().with_traceback(sys.exc_info()[2]) from error
         _note(parsed, config)
         return config
 
+    def compute_defaults_list(self, config_name: str | None, overrides: list[str], run_mode: RunMode) -> DefaultsList:
+        find = functools.partial(super().compute_defaults_list, config_name, overrides, run_mode)
+        found: DefaultsList = self._as_before(("defaults", config_name, run_mode, *overrides), find)
+        return found
 
-def _is_value(override: Override) -> bool:
-    """Whether it is one value in a section, rather than a file to choose, or where files are."""
+    def _as_before(self, asked: tuple[Hashable, ...], make: Callable[[], Any]) -> Any:
+        """What `make` gives, which is made again only when something has changed that was looked for in folders."""
+        key = (*asked, *(element.path for element in self.config_search_path.get_path()))
+        known = _together.get(key)
+        if known is None or any(state_of(path) != then for path, then in known[0].items()):
+            _Files.looked_for = {}
+            made = make()
+            if len(_together) == _MOST_TOGETHER:
+                _together.clear()
+            _together[key] = known = _Files.looked_for, pickle.dumps(made)
+        return pickle.loads(known[1])
+
+
+def is_value(override: Override) -> bool:
+    """Whether it is one value, in a section or of a command, rather than a file to choose, or where files are."""
     key = override.key_or_group
-    return "." in key and "/" not in key and override.package is None and key != "hydra.searchpath"
+    alone = override.package is None and "/" not in key
+    return alone and (key in COMMANDS or ("." in key and key != "hydra.searchpath"))
 
 
 def _note(overrides: Sequence[Override], config: DictConfig) -> None:

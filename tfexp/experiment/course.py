@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tfexp.core.wording import plural
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.schema import Settings
@@ -44,7 +45,7 @@ class Course:
         if not settings.update.together and per_epoch < copies:
             raise SettingError(
                 "train.batch_size",
-                f"{given} makes {per_epoch} batch{'' if per_epoch == 1 else 'es'} of {batch_size} rows in an epoch of "
+                f"{given} makes {plural(per_epoch, 'batch')} of {batch_size} rows in an epoch of "
                 f"{rows}, and each of the {copies} {called} needs one of its own: give at most {rows // copies}",
             )
         steps = train.steps if train.epochs is None else train.epochs * per_epoch

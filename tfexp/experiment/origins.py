@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
 from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import Override
 from hydra.types import RunMode
 
 from tfexp.experiment.choices import shown
+from tfexp.experiment.config_files import is_value, state_of
 
 __all__ = ["Origins", "Place"]
 
@@ -33,7 +36,8 @@ class Origins:
     def __init__(self, config_name: str, overrides: Sequence[str], given: Sequence[Override]) -> None:
         """`overrides` are the words as Hydra gets them, `given` those that a person typed."""
         loader = GlobalHydra.instance().config_loader()
-        composed = loader.compute_defaults_list(config_name, list(overrides), RunMode.RUN)
+        choices = [str(o.input_line) for o in OverridesParser.create().parse_overrides(list(overrides)) if not is_value(o)]
+        composed = loader.compute_defaults_list(config_name, choices, RunMode.RUN)
         added = [o.value() for o in composed.overrides.config_overrides if o.key_or_group == "hydra.searchpath"]
         entries = [entry.path for entry in loader.get_search_path().get_path()] + [
             str(path) for paths in added for path in paths
@@ -48,7 +52,7 @@ class Origins:
             if path is not None:
                 package = default.package or ""
                 self.files[package] = path
-                for key, line in _keys(path):
+                for key, line in _keys(path, state_of(path)):
                     self._put(f"{package}.{key}".lstrip("."), Place(f"{shown(path)}, line {line}", path))
         typed = {override.key_or_group: override for override in given}
         for key, override in typed.items():
@@ -101,8 +105,12 @@ def _folder(entry: str | None) -> Path | None:
     return Path(rest) if scheme == "file" else None
 
 
-def _keys(path: Path) -> Iterator[tuple[str, int]]:
-    """(dotted key, its line) of everything in the file that is not itself a mapping, outside of the defaults list."""
+@functools.lru_cache(maxsize=256)
+def _keys(path: Path, state: Hashable) -> list[tuple[str, int]]:
+    """(dotted key, its line) of everything in the file that is not itself a mapping, outside of the defaults list.
+
+    `state` is how the file is now: one that has changed is read again.
+    """
 
     def inside(node: yaml.Node | None, prefix: str) -> Iterator[tuple[str, int]]:
         if not isinstance(node, yaml.MappingNode):
@@ -115,4 +123,4 @@ def _keys(path: Path) -> Iterator[tuple[str, int]]:
                     yield f"{prefix}{name.value}", name.start_mark.line + 1
 
     with path.open(encoding="utf-8") as file:
-        yield from inside(yaml.compose(file, Loader=yaml.SafeLoader), "")
+        return list(inside(yaml.compose(file, Loader=yaml.SafeLoader), ""))

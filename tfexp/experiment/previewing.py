@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tfexp.core.wording import plural
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.runner import Experiment
 
@@ -35,7 +36,7 @@ def show_preview(experiment: Experiment) -> None:
     out.print(table)
     hidden = dataset.spec.width - _MOST_COLUMNS
     if hidden > 0:
-        out.print(f"            and {hidden} more column{'' if hidden == 1 else 's'}")
+        out.print(f"            and {plural(hidden, 'more column')}")
     for line in _labels(dataset):
         out.print(line, markup=False)
     out.print(_course(experiment))

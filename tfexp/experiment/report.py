@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tfexp.core.wording import plural
 from tfexp.experiment.compare import Compared
 
 __all__ = ["show_environment", "show_reproduction", "show_result"]
@@ -39,10 +40,10 @@ def show_result(
         console.print(f"{name} = {value}", markup=False)
     if "skipped" in result:
         rows, first = result["skipped"]["rows"], result["skipped"]["first"]
-        console.print(f"skipped     {rows} rows that could not be read; the first: {first[0]}", markup=False)
+        console.print(f"skipped     {plural(rows, 'row')} that could not be read; the first: {first[0]}", markup=False)
     console.print(
         f"{numbers['status']} after step {numbers['step']} (epoch {numbers['epoch']:.4g}), "
-        f"{timing['steps']} steps in {timing['seconds']:.2f} s, {timing['steps_per_second']:,.0f} steps/s"
+        f"{plural(timing['steps'], 'step')} in {timing['seconds']:.2f} s, {timing['steps_per_second']:,.0f} steps/s"
     )
     best = result["best"]
     if best["test"]["loss"] < numbers["test"]["loss"]:

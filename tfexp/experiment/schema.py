@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
+from tfexp.core.wording import plural
 from tfexp.experiment.errors import SettingError, no_such
 
 if TYPE_CHECKING:
@@ -266,8 +267,7 @@ class Cluster(Section):
     @property
     def described(self) -> str:
         """`1 parameter server and 2 workers`."""
-        servers = f"{self.ps_count} parameter server{'' if self.ps_count == 1 else 's'}"
-        return f"{servers} and {self.worker_count} worker{'' if self.worker_count == 1 else 's'}"
+        return f"{plural(self.ps_count, 'parameter server')} and {plural(self.worker_count, 'worker')}"
 
 
 @dataclass(frozen=True)
@@ -310,7 +310,7 @@ class Settings:
         title = f"{type(self.model).__name__} on {type(self.data).__name__}"
         if not self.cluster.tasks:
             return title if self.copies == 1 else f"{title}, {self.copies} towers"
-        return f"{title}, {self.copies} worker{'' if self.copies == 1 else 's'}"
+        return f"{title}, {plural(self.copies, 'worker')}"
 
 
 def resolve(target: str, base: type) -> type:

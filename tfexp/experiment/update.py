@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+from tfexp.core.wording import plural
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.replication import AllReduce, BetweenGraph, Replication, Single
 from tfexp.experiment.schema import Cluster, Section, bounded
@@ -111,8 +112,7 @@ class Sync(Update):
         if self.spare >= workers:
             raise SettingError(
                 "update.spare",
-                f"{self.spare} of {workers} worker{'' if workers == 1 else 's'} leaves none to make an update: give at most "
-                f"{workers - 1}",
+                f"{self.spare} of {plural(workers, 'worker')} leaves none to make an update: give at most {workers - 1}",
             )
 
     def repeatable(self, cluster: Cluster, replication: Replication) -> bool:

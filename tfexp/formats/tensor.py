@@ -114,6 +114,12 @@ def array_to_wire(array: Array, dtype: Any = None) -> TensorProto:
     return proto
 
 
+def array_to_content(array: Array, dtype: Any = None) -> TensorProto:
+    """The TensorProto of an array as kernels write it to summaries: `tensor_content`, but strings one by one."""
+    wanted = as_dtype(array.dtype if dtype is None else dtype).base_dtype
+    return make_tensor_proto(array, dtype=wanted) if wanted is dtypes.string else array_to_wire(array, wanted)
+
+
 def make_ndarray(tensor: TensorProto, writable: bool = True) -> Array:
     """The array of a TensorProto; strings are an object array of bytes. Source: `tf.make_ndarray`.
 

@@ -244,8 +244,8 @@ def _compared(inputs: Any, specs: Any) -> str:
 
 
 def _as_argument(value: Any) -> Any:
-    """Arrays are tensors; numbers and all other things stay what they are."""
-    return convert_to_tensor(value) if isinstance(value, (np.ndarray, np.generic)) else value
+    """Arrays are tensors; numbers (NumPy's, too) and all other things stay what they are."""
+    return convert_to_tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def _kind(leaf: Any) -> Hashable:

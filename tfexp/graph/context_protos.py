@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from tfexp.formats.protos.control_flow import ValuesDef
 from tfexp.graph.scope_names import prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import get_default_graph
 
@@ -42,6 +41,8 @@ def is_below(context: Any, export_scope: str | None) -> bool:
 
 def values_to_proto(context: ControlFlowContext, export_scope: str | None = None) -> Any:
     """The names of the context's tensors, and of what stands inside for those from outside."""
+    from tfexp.formats.protos.control_flow import ValuesDef  # few graphs are exported
+
     definition = ValuesDef(values=[strip_name_scope(name, export_scope) for name in sorted(context._values)])
     for name, inside in context._external_values.items():
         definition.external_values[strip_name_scope(name, export_scope)] = strip_name_scope(inside.name, export_scope)

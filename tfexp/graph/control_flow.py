@@ -13,7 +13,6 @@ from typing import Any
 
 from tfexp.core import dtypes, nest
 from tfexp.core.op import get_op
-from tfexp.formats.protos.control_flow import CondContextDef
 from tfexp.graph import context_protos
 from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
@@ -140,6 +139,8 @@ class CondContext(ControlFlowContext):
     def to_proto(self, export_scope: str | None = None) -> Any:
         if not context_protos.is_below(self, export_scope):
             return None
+        from tfexp.formats.protos.control_flow import CondContextDef  # few graphs are exported
+
         definition = CondContextDef(
             context_name=strip_name_scope(self.name, export_scope),
             pred_name=strip_name_scope(self._pred.name, export_scope),

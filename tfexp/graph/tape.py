@@ -1,7 +1,8 @@
 """`GradientTape`: reverse mode over the ops that ran while it was recording. Source: `tf.GradientTape`, TF 1.15.
 
 In eager execution, each op that takes something watched is noted with its inputs and outputs; `gradient` goes over the notes
-backwards, with the same rules as `tf.gradients`. While a graph is built there is nothing to note: the graph is the record.
+backwards, with the same rules as `tf.gradients`. While a graph is built the graph is the record: noted is only which numbers
+its ops had while the tape was recording, and what others have made is constant.
 """
 
 from __future__ import annotations
@@ -26,8 +27,10 @@ from tfexp.graph.gradients import (
     is_trainable,
     takes_none,
 )
+from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.stacked_rows import stacked_rows
 from tfexp.graph.tensor import Tensor
 
 
@@ -59,6 +62,21 @@ def variable_accessed(variable: Any) -> None:
             tape._watch_variable(variable)
 
 
+class _Span:
+    """The ops that a graph was given from a time on, until it is closed."""
+
+    def __init__(self, graph: Graph, before: int):
+        self.graph = graph
+        self._before = before
+        self._last: float = math.inf
+
+    def close(self) -> None:
+        self._last = self.graph._last_id
+
+    def __contains__(self, op: Operation) -> bool:
+        return self._before < op._id <= self._last
+
+
 class GradientTape:
     """`with tf.GradientTape() as tape: …` records; `tape.gradient(target, sources)` differentiates.
 
@@ -71,13 +89,19 @@ class GradientTape:
         self._watches_variables = watch_accessed_variables
         self._is_recording = False
         self._used = False
-        self.reset()
+        self._forget()
 
     def reset(self) -> None:
-        """Forget everything that was recorded and watched."""
+        """Forget everything that was recorded and watched. ValueError when the tape does not record."""
+        self._stop()
+        self._forget()
+        self._start()
+
+    def _forget(self) -> None:
         self._watched: set[Tensor] = set()
         self._variables: dict[Any, None] = {}
         self._ops: list[Operation] = []
+        self._spans: list[_Span] = []
 
     def __enter__(self) -> GradientTape:
         if self._is_recording:
@@ -92,16 +116,22 @@ class GradientTape:
     def _start(self) -> None:
         recording.tapes.append(self)
         self._is_recording = True
+        self._used = False
+        graph = get_default_graph()
+        if not graph.is_eager:
+            self._spans.append(_Span(graph, graph._last_id))
 
     def _stop(self) -> None:
+        if not self._is_recording:
+            raise ValueError("Tape is not recording.")
         recording.tapes.remove(self)
         self._is_recording = False
+        if self._spans:
+            self._spans[-1].close()
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
         """A block whose ops are not recorded. ValueError when the tape does not record."""
-        if not self._is_recording:
-            raise ValueError("Tape is not recording.")
         self._stop()
         try:
             yield
@@ -127,8 +157,8 @@ class GradientTape:
         self._variables[variable] = None
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that were read or watched, in that order."""
-        return tuple(self._variables)
+        """The variables that were read or watched: a graph's in the order of their making, others of their reading."""
+        return tuple(sorted(self._variables, key=lambda variable: variable._ref().op._id))
 
     def _note(self, op: Operation) -> None:
         watched = self._watched
@@ -159,7 +189,7 @@ class GradientTape:
         if UnconnectedGradients(unconnected_gradients) is UnconnectedGradients.ZERO:
             grads = [_zeros(s) if g is None else g for g, s in zip(grads, flat_sources, strict=True)]
         if not self._persistent:
-            self.reset()
+            self._forget()
         return nest.pack_sequence_as(sources, grads) if nest.is_nested(sources) else grads[0]
 
     def _use(self) -> None:
@@ -181,8 +211,9 @@ class GradientTape:
         return self._of_graph(targets, sources, weights)
 
     def _of_graph(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
-        """Only what is watched has a gradient; everything else is in the graph."""
-        grad_ys = None if all(w is None for w in weights) else list(weights)
+        """Only what is watched has a gradient, and only through what was recorded."""
+        given = [None if weight is None else convert_to_tensor(weight) for weight in weights]
+        grad_ys = None if all(weight is None for weight in given) else given
         seen = []
         for index, source in enumerate(sources):
             is_variable = hasattr(source, "_ref")
@@ -191,10 +222,33 @@ class GradientTape:
                 seen.append((index, watched))
         grads: list[Gradient | None] = [None] * len(sources)
         # All in one: what several of them need is then made once, a loop's gradient above all.
-        found = gradients(list(targets), [watched for _, watched in seen], grad_ys) if seen else []
+        watched = [tensor for _, tensor in seen]
+        found = gradients(list(targets), watched, grad_ys, stop_gradients=self._constants(targets)) if seen else []
         for (index, _), grad in zip(seen, found, strict=True):
             grads[index] = grad
         return grads
+
+    def _constants(self, targets: Sequence[Any]) -> list[Tensor]:
+        """What the recorded ops that lead to the targets take from others."""
+        constants, met = [], set()
+        coming = [target._ref() if hasattr(target, "_ref") else convert_to_tensor(target) for target in targets]
+        while coming:
+            tensor = coming.pop()
+            op = tensor.op
+            if op in met:
+                continue
+            met.add(op)
+            # A reference variable is read once for all, when it is made.
+            if self._has_recorded(op) or any(t.dtype._is_ref_dtype for t in op._inputs):
+                coming.extend(op._inputs)
+            else:
+                constants.append(tensor)
+        return constants
+
+    def _has_recorded(self, op: Operation) -> bool:
+        """Whether an op was made while recording; of the ops of other graphs (functions') than it began in, all were."""
+        spans = [span for span in self._spans if span.graph is op.graph]
+        return not spans or any(op in span for span in spans)
 
     def _backward(self, targets: Sequence[Any], sources: Sequence[Any], weights: Sequence[Any]) -> list[Gradient | None]:
         grads: dict[Tensor, list[Gradient]] = defaultdict(list)
@@ -224,33 +278,29 @@ class GradientTape:
     ) -> Any:
         """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected.
 
-        ValueError for another value of `unconnected_gradients` than it has, and for a target of unknown shape; RuntimeError
-        in eager execution without `experimental_use_pfor`, where TensorFlow goes over a tape that is not persistent again
-        and again.
+        ValueError for another value of `unconnected_gradients` than it has; RuntimeError in eager execution without
+        `experimental_use_pfor`, where TensorFlow goes over a tape that is not persistent again and again.
         """
         unconnected = UnconnectedGradients(unconnected_gradients)
         self._check_loops(experimental_use_pfor)
-        _check_known(target, target.get_shape())
         self._use()
         flat_sources = nest.flatten(sources)
-        shape = target.get_shape().as_list()
-        count = target.get_shape().num_elements() or 0
-        rows: list[list[Any]] = []
-        for i in range(count):
-            weight = get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), shape)
-            rows.append(self._gradients([target], flat_sources, [weight]))
-        results: list[Any] = []
-        for n, source in enumerate(flat_sources):
-            column = [row[n] for row in rows]
+        sizes, count = _sizes(target, 0)
+
+        def rows(i: Any) -> list[Any]:
+            weight = get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), sizes)
+            grads = self._gradients([target], flat_sources, [weight])
             if unconnected is UnconnectedGradients.ZERO:
-                column = [_zeros(source) if g is None else g for g in column]
-            if not column or column[0] is None:
-                results.append(None)
-            else:
-                stacked = get_op("Pack")([convert_to_tensor(g) for g in column])
-                results.append(_reshaped(stacked, (target, 0), (source, 0)))
+                return [_zeros(source) if g is None else g for g, source in zip(grads, flat_sources, strict=True)]
+            return grads
+
+        stacked = stacked_rows(rows, count)
+        results = [
+            None if value is None else _reshaped(value, (target, 0), (source, 0))
+            for value, source in zip(stacked, flat_sources, strict=True)
+        ]
         if not self._persistent:
-            self.reset()
+            self._forget()
         return nest.pack_sequence_as(sources, results) if nest.is_nested(sources) else results[0]
 
     def _check_loops(self, use_pfor: bool) -> None:
@@ -270,10 +320,8 @@ class GradientTape:
     ) -> Tensor:
         """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]].
 
-        ValueError for other ranks, and where any but the first dimension of the target is not known.
-
-        It is zero where they are unconnected, whatever `unconnected_gradients` is, as in TensorFlow 1.15. RuntimeError as of
-        `jacobian`.
+        It is zero where they are unconnected, whatever `unconnected_gradients` is, as in 1.15. ValueError for other
+        ranks, RuntimeError as of `jacobian`.
         """
         self._check_loops(experimental_use_pfor)
         shape, source_shape = target.get_shape(), source.get_shape()
@@ -282,31 +330,30 @@ class GradientTape:
                 f"Need first dimension of target shape ({shape}) and source shape ({source_shape}) to match, and a target "
                 "of rank 2 or more."
             )
-        _check_known(target, shape[1:])
         self._use()
-        inner: list[int] = shape[1:].as_list()
-        count = math.prod(inner)
-        columns, ones = [], get_op("OnesLike")(target)
-        for i in range(count):
-            row = get_op("OneHot")(i, count, *_one_and_zero(target))
-            weight = get_op("Mul")(ones, get_op("Reshape")(row, [1, *inner]))
+        sizes, count = _sizes(target, 1)
+        ones = get_op("OnesLike")(target)
+
+        def columns(i: Any) -> list[Any]:
+            weight = get_op("Mul")(ones, get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), sizes))
             (grad,) = self._gradients([target], [source], [weight])
-            if grad is None:
-                grad = _zeros(source)
-            columns.append(convert_to_tensor(grad))
+            return [_zeros(source) if grad is None else grad]
+
+        (stacked,) = stacked_rows(columns, count, axis=1)
         if not self._persistent:
-            self.reset()
-        stacked: Tensor = get_op("Pack")(columns, axis=1)
+            self._forget()
+        assert stacked is not None
         return _reshaped(stacked, (target, 0), (source, 1))
 
 
-def _check_known(target: Tensor, shape: TensorShape) -> None:
-    if not shape.is_fully_defined():
-        raise ValueError(
-            f"A tape's Jacobian has one gradient for each element of the target, {target.name}, of which the shape is not "
-            f"known: {target.get_shape()}. tensorflow.python.ops.parallel_for.gradients has Jacobians that count them in "
-            "the run."
-        )
+def _sizes(target: Tensor, start: int) -> tuple[Any, int | Tensor]:
+    """The sizes of the dimensions from a number on, and how many elements these have; tensors where the run knows."""
+    shape = target.get_shape()[start:]
+    if shape.is_fully_defined():
+        sizes = shape.as_list()
+        return sizes, math.prod(sizes)
+    known = get_op("StridedSlice")(get_op("Shape")(target), [start], [0], [1], end_mask=1)
+    return known, get_op("Prod")(known, [0])
 
 
 def _reshaped(value: Tensor, *parts: tuple[Any, int]) -> Tensor:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto import attr_value_pb2
 
 from tfexp.core.op import get_op
-from tfexp.formats.protos.control_flow import WhileContextDef
 from tfexp.graph import context_protos
 from tfexp.graph.control_flow import ControlFlowContext, merge
 from tfexp.graph.convert import constant
@@ -116,6 +115,7 @@ class WhileContext(ControlFlowContext):
     def to_proto(self, export_scope: str | None = None) -> Any:
         if not context_protos.is_below(self, export_scope):
             return None
+        from tfexp.formats.protos.control_flow import WhileContextDef  # few graphs are exported
 
         def name(tensor: Any) -> str:
             stripped: str = strip_name_scope(tensor.name, export_scope)

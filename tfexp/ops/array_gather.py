@@ -25,6 +25,7 @@ from tfexp.ops.array_join import concat, stack, unstack
 from tfexp.ops.array_order import transpose
 from tfexp.ops.array_tile import tile
 from tfexp.ops.cast import cast
+from tfexp.ops.index_range import are_within
 from tfexp.ops.reduce import reduce_prod
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least
@@ -41,18 +42,16 @@ gather_v2_op = define_op(
 def _(params: InputShape, indices: InputShape, axis: InputShape, *, batch_dims: int) -> TensorShape:
     with_rank(axis, 0)
     dims, chosen = params.known_dims, indices.known_dims
-    if axis.value is None:
-        if dims is None or chosen is None:
-            return TensorShape(None)
-        return TensorShape([None] * (len(dims) - 1 + len(chosen) - batch_dims))
-    position = int(axis.value)
     if dims is None or chosen is None:
         return TensorShape(None)
+    batch = batch_dims + len(chosen) if batch_dims < 0 else batch_dims
+    if axis.value is None:
+        return TensorShape([None] * (len(dims) - 1 + len(chosen) - batch))
+    position = int(axis.value)
     needed = position + 1 if position >= 0 else -position
     if len(dims) < needed:
         raise ValueError(f"Shape must be at least rank {needed} but is rank {len(dims)}")
     position %= len(dims)
-    batch = batch_dims + len(chosen) if batch_dims < 0 else batch_dims
     if not 0 <= batch <= min(position, len(chosen)):
         raise ValueError(f"batch_dims {batch_dims} must be at most axis {position} and the rank of indices {len(chosen)}")
     leading = TensorShape(dims[:batch]).merge_with(TensorShape(chosen[:batch])).as_list()
@@ -62,7 +61,7 @@ def _(params: InputShape, indices: InputShape, axis: InputShape, *, batch_dims: 
 def check_indices(indices: Any, limit: int) -> None:
     """ValueError naming the first index that is not in [0, limit)."""
     indices = np.asarray(indices)
-    if indices.size and (indices.min() < 0 or indices.max() >= limit):
+    if not are_within(indices, limit):
         bad = np.argmax((indices < 0) | (indices >= limit))
         where = ",".join(map(str, np.unravel_index(int(bad), indices.shape)))
         at = f"indices[{where}]" if where else "indices"
@@ -336,25 +335,29 @@ scatter_nd_op = define_op(
 
 def _check_updates(indices: TensorShape, updates: TensorShape, target: TensorShape) -> None:
     chosen, dims = indices.known_dims, target.known_dims
-    if chosen is None or dims is None or not chosen or chosen[-1] is None:
+    if not chosen or chosen[-1] is None:
         return
-    depth = chosen[-1]
-    if 0 in dims and 0 not in (*chosen, *(updates.known_dims or [0])) and None not in (*chosen, *updates.as_list()):
+    sizes = (*chosen, *(updates.known_dims or [0]))
+    if dims is not None and 0 in dims and 0 not in sizes and None not in sizes:
         raise ValueError("Indices and updates specified for empty output shape")
+    depth, batch = chosen[-1], len(chosen) - 1
+    if not updates[:batch].is_compatible_with(chosen[:-1]):
+        raise ValueError(
+            f"The outer {batch} dimensions of indices.shape={dims_text(chosen)} must match the outer {batch} dimensions of "
+            f"updates.shape={dims_text(updates.as_list())}"
+        )
+    if dims is None:
+        return
     if depth > len(dims):
         raise ValueError(
             f"The last dimension of indices {dims_text(chosen)} must be at most the rank of shape {dims_text(dims)}"
         )
-    expected = TensorShape([*chosen[:-1], *dims[depth:]])
+    expected, inner = TensorShape([*chosen[:-1], *dims[depth:]]), len(dims) - depth
     if not updates.is_compatible_with(expected):
-        batch = len(chosen) - 1
-        given = dims_text(updates.as_list())
-        if not updates[:batch].is_compatible_with(chosen[:-1]):
-            problem = f"The outer {batch} dimensions of indices.shape={dims_text(chosen)} must match the outer {batch}"
-        else:
-            inner = len(dims) - depth
-            problem = f"The inner {inner} dimensions of output.shape={dims_text(dims)} must match the inner {inner}"
-        raise ValueError(f"{problem} dimensions of updates.shape={given}: need {dims_text(expected.as_list())}")
+        raise ValueError(
+            f"The inner {inner} dimensions of output.shape={dims_text(dims)} must match the inner {inner} dimensions of "
+            f"updates.shape={dims_text(updates.as_list())}: need {dims_text(expected.as_list())}"
+        )
 
 
 @scatter_nd_op.shape

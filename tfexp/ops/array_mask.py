@@ -65,6 +65,19 @@ def _chosen(condition: Array, t: Array, e: Array, out: Array | None = None) -> A
     return result
 
 
+def _kept(condition: Array, t: Array, e: Array, out: Array | None = None) -> Array:
+    """t where `condition` holds, else zeros, which are what e is made of; one pass instead of three."""
+    result = np.empty(np.broadcast_shapes(condition.shape, t.shape), t.dtype) if out is None else out
+    bits = _BITS[t.dtype.itemsize]
+    np.multiply(t.view(bits), condition, out=result.view(bits))
+    return result
+
+
+def _blotted(condition: Array, t: Array, e: Array, out: Array | None = None) -> Array:
+    """Zeros, which are what t is made of, where `condition` holds, else e."""
+    return _kept(np.logical_not(condition), e, t, out)
+
+
 def _selected(condition: Array, t: Array, e: Array) -> Array:
     t, e, condition = np.asarray(t), np.asarray(e), np.asarray(condition)
     if condition.ndim == 0:
@@ -99,13 +112,25 @@ def _(node: BindRequest) -> Call | None:
     shapes = node.input_shapes
     if not all(s.is_fully_defined() for s in shapes) or len(set(shapes)) > 1 or not shapes[0].rank:
         return None
-
-    return Call(_chosen, out=_fits_bits(node), pieces=True)
+    fits = _fits_bits(node)
+    return (_among_zeros(node) if fits else None) or Call(_chosen, out=fits, pieces=True)
 
 
 def _fits_bits(node: BindRequest) -> bool:
     dtype = node.output_dtypes[0].as_numpy_dtype
     return dtype is not object and np.dtype(dtype).itemsize in _BITS
+
+
+def _among_zeros(node: BindRequest) -> Call | None:
+    """How to choose from zeros, as gradients do, and something that with the condition has the shape of the result."""
+    (condition, t, e), (_, of_t, of_e) = node.input_shapes, node.input_values
+    for value, other, function in ((of_e, t, _kept), (of_t, e, _blotted)):
+        # By its bits: -0 is something else.
+        if value is None or value.view(_BITS[value.itemsize]).any() or not condition.rank or not other.rank:
+            continue
+        if broadcast_shapes(condition, other) == node.output_shapes[0]:
+            return Call(function, out=True, pieces=True)
+    return None
 
 
 @select_op.gradient
@@ -146,6 +171,8 @@ def _(node: BindRequest) -> Call | None:
     shapes = [*node.input_shapes, *node.output_shapes]
     if not all(s.is_fully_defined() for s in shapes) or not _fits_bits(node):
         return None
+    if (call := _among_zeros(node)) is not None:
+        return call
     if 0 in (s.rank for s in shapes[:3]):
         return Call(lambda condition, t, e: _chosen(np.asarray(condition), np.asarray(t), np.asarray(e)))
     return Call(_chosen, out=True, pieces=True)

@@ -243,8 +243,8 @@ reverse_op = define_op(f"Reverse(tensor: T, dims: bool) -> (output: T) {{{_REVER
 
 @reverse_op.shape
 def _(tensor: InputShape, dims: InputShape) -> TensorShape:
-    with_rank(dims, 1)
-    return tensor
+    (rank,) = with_rank(dims, 1).as_list()
+    return tensor if rank is None else with_rank(tensor, rank)
 
 
 @reverse_op.kernel("CPU", "XLA", view=True, static=("dims",))

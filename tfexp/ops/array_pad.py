@@ -102,7 +102,7 @@ def _bind_pad(node: BindRequest) -> Call | None:
         copy_into(whole[inside] if inside else whole, input)
         return whole
 
-    return Call(padded, out=True)
+    return Call(padded, out=True, lays=(0, inside) if node.op_type == "Pad" else None)
 
 
 pad_op.bind(_bind_pad)

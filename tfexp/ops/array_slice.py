@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.kernel import BindRequest, Call, Place
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -17,7 +17,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat, stack
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import fixed_dims, with_rank
 
 _python_slice = builtins.slice
 
@@ -307,6 +307,44 @@ def _(ctx: Any, shape: Array, begin: Array, end: Array, strides: Array, dy: Arra
         raise ValueError(f"shape of dy was {dims_text(dy.shape)} instead of {dims_text(expected)}")
     result[index] = dy
     return result
+
+
+@strided_slice_grad_op.bind
+def _(node: BindRequest) -> Call | None:
+    _, begin, end, strides, _ = node.input_values
+    dims, part, dtype = fixed_dims(node.output_shapes[0]), fixed_dims(node.input_shapes[4]), node.output_dtypes[0]
+    if begin is None or end is None or strides is None or dims is None or dtype.as_numpy_dtype is object:
+        return None
+    index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), node.attrs)
+    _check_bounds(index, dims)
+    if np.broadcast_to(False, dims)[index].shape != part:
+        return None  # the kernel's to say, when it runs
+
+    def laid(shape: Array, begin: Array, end: Array, strides: Array, dy: Array, out: Array | None = None) -> Array:
+        whole = np.empty(dims, dtype.as_numpy_dtype) if out is None else out
+        whole.fill(0)
+        whole[index] = dy
+        return whole
+
+    place = _place(index, dims)
+    return Call(laid, out=True, lays=None if place is None else (4, place))
+
+
+def _place(index: Sequence[Any], dims: Sequence[int]) -> Place | None:
+    """Where the parts of an array lie that an index means, if they are in one piece and in order."""
+    place = []
+    for entry, axis in _input_axes(index, len(dims)):
+        if axis is None:
+            continue
+        stretch = entry
+        if isinstance(entry, int):
+            first = entry % dims[axis]
+            stretch = _python_slice(first, first + 1)
+        start, stop, step = stretch.indices(dims[axis])
+        if step != 1:
+            return None
+        place.append(_python_slice(start, max(start, stop)))
+    return tuple(place)
 
 
 @strided_slice_grad_op.kernel("XLA", static=("shape", "begin", "end", "strides"))

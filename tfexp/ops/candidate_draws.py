@@ -89,10 +89,14 @@ def _first_ones(drawn: Classes, fair: npt.NDArray[np.bool_] | None) -> npt.NDArr
 
 def expected_count(chance: Counts, tries: Any, num_sampled: int) -> Counts:
     """How often a class of that probability is among `num_sampled` that took so many tries: more tries mean unique ones."""
-    if np.all(tries == num_sampled):
-        return chance * np.float32(num_sampled)
-    unique: Counts = -np.expm1(np.float32(tries) * np.log1p(-chance))
-    return unique if np.ndim(tries) == 0 else np.where(tries == num_sampled, chance * np.float32(num_sampled), unique)
+    if isinstance(tries, int):
+        return chance * np.float32(num_sampled) if tries == num_sampled else _among_tries(chance, tries)
+    return np.where(tries == num_sampled, chance * np.float32(num_sampled), _among_tries(chance, tries))
+
+
+def _among_tries(chance: Counts, tries: Any) -> Counts:
+    """How likely a class is drawn at least once."""
+    return -np.expm1(np.float32(tries) * np.log1p(-chance))
 
 
 class ComingRuns:

@@ -19,6 +19,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.random_seed import get_seed
 from tfexp.ops.candidate_draws import Classes, ComingRuns, Draw, Drawn, Probability, expected_count
+from tfexp.ops.index_range import are_within
 from tfexp.ops.philox import Array, Words, uniform_from_words
 from tfexp.ops.random import stream_state
 from tfexp.ops.shape_rules import with_rank
@@ -168,11 +169,9 @@ def check_classes(true_classes: Classes, num_true: int, num_sampled: int, unique
         raise InvalidArgumentError(
             None, None, f"Sampler's range is too small. It has {range_max} classes, and {num_sampled} are to be sampled."
         )
-    outside = true_classes.view(np.uint64) >= np.uint64(range_max)  # what is negative is large
-    if outside.any():
-        raise InvalidArgumentError(
-            None, None, f"`true_candidate` out of range [0, {range_max}), received {true_classes[outside][0]}"
-        )
+    if not are_within(true_classes, range_max):
+        first = true_classes[(true_classes < 0) | (true_classes >= range_max)][0]
+        raise InvalidArgumentError(None, None, f"`true_candidate` out of range [0, {range_max}), received {first}")
 
 
 def sampled(

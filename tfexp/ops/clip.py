@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dispatch import takes_composites
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import colocate_with, name_scope
@@ -26,11 +27,18 @@ clip_by_value_op = define_op(
 
 @clip_by_value_op.shape
 def _(t: InputShape, low: InputShape, high: InputShape) -> TensorShape:
-    return broadcast_shapes(broadcast_shapes(t, low), high)
+    return TensorShape(t)
 
 
 @clip_by_value_op.kernel("CPU", "XLA")
 def _(ctx: Any, t: np.ndarray, clip_value_min: np.ndarray, clip_value_max: np.ndarray) -> np.ndarray:
+    if any(np.ndim(limit) and np.shape(limit) != np.shape(t) for limit in (clip_value_min, clip_value_max)):
+        raise InvalidArgumentError(
+            None,
+            None,
+            "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar, got "
+            f"{', '.join(dims_text(np.shape(x)) for x in (t, clip_value_min, clip_value_max))}",
+        )
     return np.maximum(np.minimum(t, clip_value_max), clip_value_min)
 
 

@@ -103,4 +103,7 @@ same_shapes(approximate_equal).not_differentiable()
 
 @approximate_equal.kernel("CPU")
 def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, tolerance: float) -> np.ndarray:
+    if np.shape(x) != np.shape(y):
+        texts = f"x shape: {dims_text(np.shape(x))}. y shape: {dims_text(np.shape(y))}"
+        raise InvalidArgumentError(None, None, f"x and y must be of the same shape. {texts}")
     return np.less(np.absolute(np.subtract(x, y)), x.dtype.type(tolerance))

@@ -91,6 +91,11 @@ def _add_n(*inputs: Any, out: np.ndarray | None = None) -> Any:
         raise InvalidArgumentError(None, None, f"Inputs to operation AddN must have the same size and shape. Got {shapes}")
     if len(inputs) == 1:
         return np.positive(inputs[0], out=out)
+    return _added(*inputs, out=out)
+
+
+def _added(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The sum of two or more arrays of one shape."""
     result = np.add(inputs[0], inputs[1], out=out)
     for x in inputs[2:]:
         result = np.add(result, x, out=out)
@@ -107,11 +112,13 @@ def _(node: BindRequest) -> Call | None:
     if node.output_dtypes[0] is dtypes.variant:
         return None
     known = all(shape.is_fully_defined() for shape in node.input_shapes)
-    if known and len(node.input_shapes) == 2 and node.input_shapes[0] == node.input_shapes[1]:
-        return Call(np.add, out=True, elementwise=True)
-    if known and len(node.input_shapes) == 1:
+    if not known or len(set(node.input_shapes)) > 1:
+        return Call(_add_n, out=True, pieces=True)
+    if len(node.input_shapes) == 1:
         return Call(lambda x: x, view=True)
-    return Call(_add_n, out=True, pieces=True)
+    if len(node.input_shapes) == 2:
+        return Call(np.add, out=True, elementwise=True)
+    return Call(_added, out=True, pieces=True)
 
 
 @add_n_op.gradient

@@ -126,11 +126,11 @@ def _(node: BindRequest) -> Call:
 
 @sqrt_grad.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    # z = dy / (2 y), so dz/dy = -z / y and dz/d(dy) = 1 / (2 y).
+    # z = dy / (2 y), so dz/dy = -z / y and dz/d(dy) = 1 / (2 y); of complex numbers, TensorFlow conjugates only the first.
     y = op.inputs[0]
     with control_dependencies([grad]):
         ratio = grad / y
-        return [neg(ratio) * op.outputs[0], 0.5 * ratio]
+        return [neg(complex_numbers.conj(ratio)) * op.outputs[0], 0.5 * ratio]
 
 
 rsqrt = define_op("Rsqrt(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")

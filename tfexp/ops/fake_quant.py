@@ -54,11 +54,15 @@ def _nudged(low: Any, high: Any, num_bits: int, narrow_range: bool) -> tuple[np.
     return (first - zero) * step, (last - zero) * step, step, (low == 0) & (high == 0)
 
 
-def _quantised(x: np.ndarray, limits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]) -> np.ndarray:
+def _quantised(
+    x: np.ndarray, limits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], by_inverse: bool = False
+) -> np.ndarray:
+    """`by_inverse`: steps are counted by a product, which where a value lies between two levels may decide for another."""
     low, high, step, is_nothing = limits
     with np.errstate(all="ignore"):
         inside = np.maximum(np.minimum(x, high), low)  # where the limits are the wrong way round, the lowest value
-        rounded = np.floor((inside - low) / step + np.float32(0.5)) * step + low
+        steps = (inside - low) * (np.float32(1) / step) if by_inverse else (inside - low) / step
+        rounded = np.floor(steps + np.float32(0.5)) * step + low
     return np.asarray(np.where(is_nothing, 0, rounded), np.float32)
 
 
@@ -68,9 +72,10 @@ def _backwards(gradients: np.ndarray, x: np.ndarray, limits: tuple[np.ndarray, .
         raise InvalidArgumentError(None, None, "gradient and input must be the same size")
     low, high, _, is_nothing = limits
     below, above = (x < low) & ~is_nothing, (x > high) & ~is_nothing
+    within = ((x >= low) & (x <= high)) | is_nothing  # which NaN is not
     zero = np.float32(0)
     return (
-        np.where(below | above, zero, gradients),
+        np.where(within, gradients, zero),
         np.where(below, gradients, zero),
         np.where(above, gradients, zero),
     )
@@ -78,7 +83,7 @@ def _backwards(gradients: np.ndarray, x: np.ndarray, limits: tuple[np.ndarray, .
 
 @args_op.kernel("CPU")
 def _(ctx: Any, inputs: np.ndarray, *, min: float, max: float, num_bits: int, narrow_range: bool) -> np.ndarray:
-    return _quantised(inputs, _checked(min, max, num_bits, narrow_range))
+    return _quantised(inputs, _checked(min, max, num_bits, narrow_range), by_inverse=True)
 
 
 def _checked(

@@ -34,6 +34,11 @@ def _adjoint(x: np.ndarray) -> np.ndarray:
     return np.conjugate(np.swapaxes(x, -1, -2))
 
 
+def _for_lapack(x: np.ndarray) -> np.ndarray:
+    """The array in a dtype that LAPACK computes in: it has none of half precision."""
+    return x.astype(np.float32) if x.dtype == np.float16 else x
+
+
 # --- inverses and determinants --------------------------------------------------------------------------------------
 
 matrix_inverse_op = define_op(
@@ -46,7 +51,7 @@ matrix_inverse_op.shape(square_matrices)
 def _(ctx: Any, input: np.ndarray, *, adjoint: bool) -> np.ndarray:
     _check_square(input)
     try:
-        return np.linalg.inv(_adjoint(input) if adjoint else input)
+        return np.linalg.inv(_for_lapack(_adjoint(input) if adjoint else input)).astype(input.dtype, copy=False)
     except np.linalg.LinAlgError:
         raise InvalidArgumentError(None, None, "Input is not invertible.") from None
 
@@ -157,7 +162,8 @@ def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, lower: bool, adjoint: bo
     triangle = np.tril(matrix) if lower else np.triu(matrix)
     if not np.all(np.diagonal(triangle, axis1=-2, axis2=-1)):
         raise InvalidArgumentError(None, None, "Input matrix is not invertible.")
-    return np.linalg.solve(_adjoint(triangle) if adjoint else triangle, rhs)
+    result = np.linalg.solve(_for_lapack(_adjoint(triangle) if adjoint else triangle), _for_lapack(rhs))
+    return result.astype(rhs.dtype, copy=False)
 
 
 @add_dispatch_support
@@ -236,7 +242,7 @@ cholesky_op.shape(square_matrices)
 def _(ctx: Any, input: np.ndarray) -> np.ndarray:
     _check_square(input)
     try:
-        return np.linalg.cholesky(input)
+        return np.linalg.cholesky(_for_lapack(input)).astype(input.dtype, copy=False)
     except np.linalg.LinAlgError:
         raise InvalidArgumentError(
             None, None, "Cholesky decomposition was not successful. The input might not be valid."
@@ -311,7 +317,8 @@ def _(input: InputShape, *, full_matrices: bool) -> list[TensorShape]:
 
 @qr_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, *, full_matrices: bool) -> list[np.ndarray]:
-    return list(np.linalg.qr(input, mode="complete" if full_matrices else "reduced"))
+    parts = np.linalg.qr(_for_lapack(input), mode="complete" if full_matrices else "reduced")
+    return [part.astype(input.dtype, copy=False) for part in parts]
 
 
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
@@ -343,11 +350,18 @@ def _(input: InputShape, *, compute_uv: bool, full_matrices: bool) -> list[Tenso
 
 @svd_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, *, compute_uv: bool, full_matrices: bool) -> list[np.ndarray]:
+    # LAPACK does not converge for NaN and may not return at all for infinities: such matrices have parts of NaN.
+    broken = ~np.isfinite(input).all((-2, -1))
+    matrix = _for_lapack(np.where(broken[..., None, None], input.dtype.type(0), input))
     if not compute_uv:
         empty = np.zeros([0], input.dtype)
-        return [np.linalg.svd(input, compute_uv=False).astype(input.dtype), empty, empty]
-    u, s, vh = np.linalg.svd(input, full_matrices=full_matrices)
-    return [s.astype(input.dtype), u, _adjoint(vh)]
+        parts = [np.linalg.svd(matrix, compute_uv=False), empty, empty]
+    else:
+        u, s, vh = np.linalg.svd(matrix, full_matrices=full_matrices)
+        parts = [s, u, _adjoint(vh)]
+    for part in parts[: 3 if compute_uv else 1]:
+        part[broken] = np.nan
+    return [part.astype(input.dtype, copy=False) for part in parts]
 
 
 def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
@@ -374,10 +388,10 @@ def _(input: InputShape, *, compute_v: bool) -> list[TensorShape]:
 @self_adjoint_eig_v2.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, *, compute_v: bool) -> list[np.ndarray]:
     _check_square(input)
+    matrix = _for_lapack(input)
     if not compute_v:
-        return [np.linalg.eigvalsh(input).astype(input.dtype), np.zeros([0], input.dtype)]
-    values, vectors = np.linalg.eigh(input)
-    return [values.astype(input.dtype), vectors]
+        return [np.linalg.eigvalsh(matrix).astype(input.dtype), np.zeros([0], input.dtype)]
+    return [part.astype(input.dtype, copy=False) for part in np.linalg.eigh(matrix)]
 
 
 def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:

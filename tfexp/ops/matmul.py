@@ -346,7 +346,9 @@ def matmul(
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
         sparse_types = ("bfloat16", "float32")
-        is_sparse = (a_is_sparse or b_is_sparse) and a.dtype.name in sparse_types and b.dtype.name in sparse_types
+        # Products of both types are those of SparseMatMul alone, sparse or not.
+        asked = a_is_sparse or b_is_sparse or a.dtype != b.dtype
+        is_sparse = asked and a.dtype.name in sparse_types and b.dtype.name in sparse_types
         batched = a.shape.ndims not in (0, 1, 2) or b.shape.ndims not in (0, 1, 2)
         if batched and not (a_is_sparse or b_is_sparse):
             if transpose_a:

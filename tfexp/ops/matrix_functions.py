@@ -66,6 +66,7 @@ def _root(x: Array) -> Array:
 
 def _inverted(x: Array) -> Array:
     """Inverses, and NaN where there is none."""
+    x = np.where(np.isfinite(x).all((-2, -1), keepdims=True), x, 0)  # as singular: ranks of NaN do not converge
     singular = np.linalg.matrix_rank(x) < x.shape[-1] if x.shape[-1] else np.zeros(x.shape[:-2], bool)
     keep = singular[..., None, None]
     return np.where(keep, np.nan, np.linalg.inv(np.where(keep, np.eye(x.shape[-1]), x)))

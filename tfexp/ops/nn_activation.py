@@ -253,7 +253,7 @@ same_shapes(elu_grad_op)
 def _elu_grad(gradients: Array, outputs: Array, out: Array | None = None) -> Array:
     # The slope is 1 + y below zero, 1 above.
     dtype = outputs.dtype
-    slope = np.minimum(outputs, scalar_array(0, dtype))
+    slope = np.fmin(outputs, scalar_array(0, dtype))  # NaN is not below zero
     return np.multiply(gradients, np.add(slope, scalar_array(1, dtype)), out)
 
 
@@ -303,8 +303,8 @@ same_shapes(selu_grad_op)
 def _selu_grad(gradients: Array, outputs: Array, out: Array | None = None) -> Array:
     # The slope is y + scale * alpha below zero, scale above.
     dtype = outputs.dtype
-    positive = np.greater_equal(outputs, scalar_array(0, dtype))
-    slope = np.where(positive, scalar_array(_SELU_SCALE, dtype), outputs + scalar_array(_SELU_SCALE_ALPHA, dtype))
+    negative = np.less(outputs, scalar_array(0, dtype))  # which NaN is not
+    slope = np.where(negative, outputs + scalar_array(_SELU_SCALE_ALPHA, dtype), scalar_array(_SELU_SCALE, dtype))
     return np.multiply(gradients, slope, out)
 
 

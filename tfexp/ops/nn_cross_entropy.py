@@ -30,6 +30,7 @@ from tfexp.ops.comparison import greater_equal, less_equal
 from tfexp.ops.elementwise_binary import add, sub
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.elementwise_unary import exp, log, log1p
+from tfexp.ops.index_range import are_within
 from tfexp.ops.logical import logical_and
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import relu
@@ -224,8 +225,7 @@ def _sparse_cross_entropy(features: Array, labels: Array, rows: Array) -> list[A
     classes = features.shape[1]
     if classes == 0 and len(features):
         raise ValueError(f"Must have at least one class, but got logits shape {dims_text(features.shape)}")
-    # As unsigned numbers, negative labels are too large as well.
-    if labels.size and np.maximum.reduce(labels.view(f"u{labels.itemsize}")) >= classes:
+    if not are_within(labels, classes):
         bad = next(v for v in labels.tolist() if not 0 <= v < classes)
         raise ValueError(
             f"Received a label value of {bad} which is outside the valid range of [0, {classes}).  Label values: "

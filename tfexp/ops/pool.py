@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -261,11 +263,18 @@ _attach_compiled_pool(max_pool3d_op, 5, windows_xla.max_pool)
 _attach_compiled_pool(avg_pool3d_op, 5, windows_xla.avg_pool)
 
 
+def _max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, out: Array | None = None) -> Array:
+    """To the first of equal elements, but in three dimensions of float32 to all of them, as TensorFlow's kernels pass it."""
+    to_all = x.ndim == 5 and x.dtype == np.float32
+    function = pool_kernels.max_pool_gradient_of_equals if to_all else pool_kernels.max_pool_gradient
+    return function(x, y, grad, lay, out)
+
+
 def max_pool_gradient(x: Array, y: Array, grad: Array, lay: Windows, data_format: str) -> Array:
     """`pool_kernels.max_pool_gradient` in any data format, with the shapes checked."""
     check_pooled(x, lay, data_format, orig_output=y, grad=grad)
     x, y, grad = (to_last(a, data_format) for a in (x, y, grad))
-    return from_last(pool_kernels.max_pool_gradient(x, y, grad, lay), data_format)
+    return from_last(_max_pool_gradient(x, y, grad, lay), data_format)
 
 
 def max_pool_second(x: Array, y: Array, grad: Array, lay: Windows, data_format: str) -> Array:
@@ -297,17 +306,18 @@ def _attach_max_gradients(grad_op: Op, second_op: Op, rank: int) -> None:
     def _(node: BindRequest) -> Call | None:
         if (lay := laid(node)) is None:
             return None
-        return Call(lambda x, y, grad, out=None: pool_kernels.max_pool_gradient(x, y, grad, lay, out), out=True)
+        return Call(lambda x, y, grad, out=None: _max_pool_gradient(x, y, grad, lay, out), out=True)
 
     @grad_op.bind_with("numba")
     def _(numba: Any, node: BindRequest) -> Call | None:
-        if (lay := laid(node)) is None:
+        if rank != 4 or (lay := laid(node)) is None:
             return None
         return numba.max_pool_gradient(node.name, node.output_dtypes[0].name, lay)  # type: ignore[no-any-return]
 
     @grad_op.bind_with("onednn")
     def _(onednn: Any, node: BindRequest) -> Call | None:
-        if (lay := laid(node)) is None or any(dtype.name != "float32" for dtype in node.input_dtypes):
+        floats = all(dtype.name == "float32" for dtype in node.input_dtypes)
+        if rank != 4 or not floats or (lay := laid(node)) is None:
             return None
         batch, *_, depth = node.input_shapes[0].as_list()
 

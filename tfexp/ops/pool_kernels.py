@@ -210,6 +210,20 @@ def _offsets(lay: Windows, axes: Sequence[int]) -> Iterator[tuple[Slices, Slices
         yield _merged([outputs for outputs, _ in reaches]), _merged([inside for _, inside in reaches])
 
 
+def max_pool_gradient_of_equals(x: Array, y: Array, grad: Array, lay: Windows, out: Array | None = None) -> Array:
+    """grad, for each window, at every element that is as large as its largest; added up where windows overlap."""
+    result = np.empty(x.shape, grad.dtype) if out is None else out
+    result[...] = 0
+    is_disjoint = all(size <= stride for size, stride in zip(lay.sizes, lay.strides, strict=True))
+    for outputs, inside in _offsets(lay, range(len(lay.inputs))):
+        where = x[inside] == y[outputs]
+        if is_disjoint:  # which keeps the sign of zeros, as plans that exchange this with masks rely on
+            np.copyto(result[inside], grad[outputs], where=where)
+        else:
+            np.add(result[inside], grad[outputs], out=result[inside], where=where)
+    return result
+
+
 def pick_at_largest(x: Array, y: Array, values: Array, lay: Windows) -> Array:
     """Of `values`, shaped like x, those at each window's first largest element: [batch, *windows, depth]."""
     result = np.zeros(y.shape, values.dtype)

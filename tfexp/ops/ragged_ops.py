@@ -77,15 +77,11 @@ def _places_in_rows(lengths: Array) -> Array:
 
 @range_op.shape
 def _(starts: InputShape, limits: InputShape, deltas: InputShape) -> list[TensorShape]:
-    rows = TensorShape([1])
+    ranks = [with_rank_at_most(number, 1).rank for number in (starts, limits, deltas)]
+    rows = TensorShape([None] if None in ranks or 1 in ranks else [1])
     for number in (starts, limits, deltas):
-        if with_rank_at_most(number, 1).rank is None:
-            return [TensorShape([None]), TensorShape([None])]
-    vectors = [TensorShape(number) for number in (starts, limits, deltas) if number.rank == 1]
-    if vectors:
-        rows = vectors[0]
-        for vector in vectors[1:]:
-            rows = merged(rows, vector)
+        if number.rank == 1:
+            rows = merged(rows, number)
     size = rows[0].value
     return [TensorShape([None if size is None else size + 1]), TensorShape([None])]
 

@@ -19,6 +19,7 @@ from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill
 from tfexp.ops.scalar_arrays import scalar_array
+from tfexp.ops.shape_rules import with_rank_at_most
 
 Reducer = Callable[..., np.ndarray]
 
@@ -76,6 +77,7 @@ euclidean_norm = define_op(
 def reduced_static_shape(x: InputShape, axes: InputShape, *, keep_dims: bool) -> TensorShape:
     """The shape rule of every reduction; ValueError for an axis that the input does not have."""
     rank = x.rank
+    with_rank_at_most(axes, 1)
     value = axes.value
     if value is None or rank is None:
         return TensorShape([None] * rank if keep_dims and rank is not None else None)

@@ -23,6 +23,7 @@ from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
+from tfexp.ops.index_range import are_within
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 from tfexp.ops.state import NUMBERS, buffer_of, is_reference
@@ -42,10 +43,10 @@ def _apply(ufunc: Any) -> Update:
 
     def update(buffer: np.ndarray, index: Any, updates: Any) -> None:
         if len(index) == 1 and buffer.ndim > 1:
-            flat = index[0].ravel()
-            rows = np.broadcast_to(updates, index[0].shape + buffer.shape[1:]).reshape(flat.size, *buffer.shape[1:])
-            _update_rows(ufunc, buffer, flat, rows)
-        elif _has_duplicates(index):
+            flat = index[0].reshape(-1)
+            rows = (flat.size, *buffer.shape[1:])
+            _update_rows(ufunc, buffer, flat, updates.reshape(rows) if updates.ndim else np.broadcast_to(updates, rows))
+        elif len(index) == 1 or _has_duplicates(index):  # in one dimension, `.at` is the quickest of all
             ufunc.at(buffer, index, updates)
         else:  # several times as fast, and the same numbers
             buffer[index] = ufunc(buffer[index], updates)
@@ -74,12 +75,16 @@ def _update_rows(ufunc: Any, buffer: np.ndarray, index: np.ndarray, rows: np.nda
 
 def _chains(index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]] | None:
     """(places where an index comes for the nth time, the next places of each) for n = 1, 2, …; None for too many."""
-    ordered = np.sort(index)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return []
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
+    # With its place behind it, each is a number of its own: sorting those takes less than finding an order of the indices.
+    bits = len(index).bit_length()
+    both = np.left_shift(index, bits, dtype=np.int64)
+    both |= np.arange(len(index))
+    both.sort()
+    ordered = both >> bits
     again = (ordered[1:] == ordered[:-1]).nonzero()[0] + 1
+    if not again.size:
+        return []
+    order = both & (1 << bits) - 1
     if (again[1:] - again[:-1] > 1).all():  # none comes for the third time
         return [(order[again - 1], order[again])]
     # The first of each run of repeats comes for the second time.
@@ -93,9 +98,6 @@ def _chains(index: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]] | None:
 
 
 def _has_duplicates(index: tuple[np.ndarray, ...]) -> bool:
-    if len(index) == 1:
-        ordered = np.sort(index[0], axis=None)
-        return bool((ordered[1:] == ordered[:-1]).any())
     places = np.stack([i.ravel() for i in index], axis=1)
     return len(np.unique(places, axis=0)) < len(places)
 
@@ -141,8 +143,7 @@ def _check_rows(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any)
             f"{dims_text(shape)}, indices.shape {dims_text(indices.shape)}, params.shape {dims_text(buffer.shape)} "
             f"(variable {ref.name})",
         )
-    # As unsigned numbers, negative ones are too large as well.
-    if indices.size and np.maximum.reduce(indices.view(f"u{indices.itemsize}"), None) >= buffer.shape[0]:
+    if not are_within(indices, buffer.shape[0]):
         where = np.argwhere((indices < 0) | (indices >= buffer.shape[0]))[0]
         place = dims_text(where) if where.size else ""
         raise InvalidArgumentError(
@@ -182,7 +183,7 @@ def _define_rows(
         _check_rows(ref, buffer, indices, updates)
         if indices.size:
             with ref.updating:
-                update(buffer, (indices,), _own(updates, buffer))
+                update(buffer, (indices,), _own(np.asarray(updates), buffer))
         return ref
 
     if isinstance(change, np.ufunc):

@@ -9,7 +9,6 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.tensor import Tensor
@@ -22,8 +21,17 @@ string_format_op = define_op(
 
 
 @string_format_op.shape
-def _(inputs: Sequence[TensorShape]) -> TensorShape:
+def _(inputs: Sequence[TensorShape], *, template: bytes | str, placeholder: bytes | str) -> TensorShape:
+    _parts(template, placeholder, len(inputs))
     return TensorShape(())
+
+
+def _parts(template: bytes | str, placeholder: bytes | str, count: int) -> list[bytes]:
+    """What is around the placeholders of `count` inputs."""
+    parts = attr_bytes(template).split(attr_bytes(placeholder))
+    if len(parts) - 1 != count:
+        raise ValueError(f"num placeholders in template and num inputs must match: {len(parts) - 1} vs. {count}")
+    return parts
 
 
 @string_format_op.kernel("CPU")
@@ -36,11 +44,7 @@ def _(
     placeholder: bytes | str,
     summarize: int,
 ) -> np.ndarray:
-    parts = attr_bytes(template).split(attr_bytes(placeholder))
-    if len(parts) - 1 != len(inputs):
-        raise InvalidArgumentError(
-            None, None, f"num placeholders in template and num inputs must match: {len(parts) - 1} vs. {len(inputs)}"
-        )
+    parts = _parts(template, placeholder, len(inputs))
     pieces = [parts[0]]
     for value, dtype, part in zip(inputs, T, parts[1:], strict=True):
         pieces += [_shown(np.asarray(value), dtype, summarize), part]

@@ -102,15 +102,24 @@ def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple
 
 @string_split_v2_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As Python's `split`, but that `maxsplit` in white space keeps what is left, also when it is nothing."""
+    """As Python's `split`, but that what `maxsplit` parts in white space leave is a part, also when it is nothing."""
     _require_texts(input, "sep", sep)
     separator = np.asarray(sep).item()
-    limit = maxsplit if maxsplit > 0 else -1
-    if limit < 0 and len(separator) <= 1:
+    if maxsplit == 0:
+        return _one_by_one(input, lambda text: [text])
+    if maxsplit < 0 and len(separator) <= 1:
         return _divided(input, separator or SPACE, not separator, skip_empty_texts=False)
     if separator:
-        return _one_by_one(input, lambda text: text.split(separator, limit))
-    return _one_by_one(input, lambda text: _SPACES.split(text.lstrip(), limit))
+        return _one_by_one(input, lambda text: text.split(separator, maxsplit))
+    return _one_by_one(input, lambda text: _split_at_spaces(text, maxsplit))
+
+
+def _split_at_spaces(text: bytes, most: int) -> list[bytes]:
+    parts = _SPACES.split(text.lstrip(SPACE), most)
+    if len(parts) > most:
+        return parts
+    parts = parts if parts[-1] else parts[:-1]
+    return [*parts, b""] if len(parts) == most else parts
 
 
 _SPACES = re.compile(b"[" + SPACE + b"]+")
@@ -142,7 +151,7 @@ def strings_split(
 ) -> Any:
     """The parts of each string between separators (a text; None or "": any white space), as a SparseTensor.
 
-    At most `maxsplit` splits are made of a string, if that is above 0. Source: `tf.strings.split`.
+    At most `maxsplit` splits are made of a string, if that is not negative. Source: `tf.strings.split`.
     """
     with name_scope(name, "StringSplit", [input if source is None else source]):
         strings = convert_to_tensor(input if source is None else source, dtypes.string)

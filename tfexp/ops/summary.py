@@ -17,7 +17,7 @@ from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape
-from tfexp.formats.tensor import make_tensor_proto
+from tfexp.formats.tensor import array_to_content
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.replica_modes import in_another_replica
@@ -157,7 +157,7 @@ def _parsed(serialized: bytes) -> Any:
 def _(ctx: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any, *, T: dtypes.DType) -> np.ndarray:
     summary = summary_pb2.Summary()
     value = summary.value.add(tag=_scalar_tag(tag))
-    value.tensor.CopyFrom(make_tensor_proto(np.asarray(tensor), dtype=T))
+    value.tensor.CopyFrom(array_to_content(np.asarray(tensor), T))
     value.metadata.ParseFromString(np.asarray(serialized_summary_metadata, dtype=object).item())
     return _serialized(summary)
 

@@ -11,7 +11,7 @@ from tensorboard.compat.proto import summary_pb2
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
-from tfexp.formats.tensor import make_tensor_proto
+from tfexp.formats.tensor import array_to_content
 
 tensor_summary_op = define_op(
     "TensorSummary(tensor: T) -> (summary: string) {T: type; description: string = ''; labels: list(string) = []; "
@@ -24,7 +24,7 @@ tensor_summary_op.shape(lambda tensor: TensorShape([]))
 def _(ctx: Any, tensor: Any, *, T: DType) -> np.ndarray:
     summary = summary_pb2.Summary()
     value = summary.value.add(node_name=ctx.node_name)
-    value.tensor.CopyFrom(make_tensor_proto(np.asarray(tensor), dtype=T))
+    value.tensor.CopyFrom(array_to_content(np.asarray(tensor), T))
     return np.array(summary.SerializeToString(), object)
 
 

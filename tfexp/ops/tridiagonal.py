@@ -167,8 +167,8 @@ def _moved(x: Tensor, up: bool) -> Tensor:
 
 @tridiagonal_matmul_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    above, main, below = (matrix_transpose(op.inputs[i]) for i in range(3))
-    rhs = op.inputs[3]
+    above, main, below = (matrix_transpose(conj(op.inputs[i])) for i in range(3))
+    rhs = conj(op.inputs[3])
     grad_above = reduce.reduce_sum(_moved(rhs, up=True) * grad, axis=-1)
     grad_main = reduce.reduce_sum(rhs * grad, axis=-1)
     grad_below = reduce.reduce_sum(_moved(rhs, up=False) * grad, axis=-1)

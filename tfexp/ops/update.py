@@ -25,6 +25,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.index_range import are_within
 from tfexp.ops.resource_state import variable_op
 from tfexp.ops.shape_rules import merged, merged_dims, with_rank
 
@@ -434,12 +435,9 @@ def _check_rows(var: tuple[int, ...], grad: tuple[int, ...], indices: np.ndarray
         problem = f"var and grad must match in dimension {different}"
     elif grad[0] != indices.size:
         problem = "grad must be the same size as indices in the first dimension."
-    else:
-        # As unsigned numbers, negative indices are too large as well.
-        bad = indices.view(f"u{indices.itemsize}") >= var[0]
-        if bad.any():
-            first = int(np.argmax(bad))
-            problem = f"Index {indices[first]} at offset {first} in indices is out of range"
+    elif not are_within(indices, var[0]):
+        first = int(np.argmax((indices < 0) | (indices >= var[0])))
+        problem = f"Index {indices[first]} at offset {first} in indices is out of range"
     if problem is not None:
         raise InvalidArgumentError(None, None, problem)
 

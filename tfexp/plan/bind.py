@@ -13,8 +13,13 @@ Libraries = Mapping[str, Any]
 
 
 def bind(draft: Draft, libraries: Libraries) -> None:
-    """Set `call` where one of the op's bind rules offers one, a library's first; other nodes run their kernel."""
+    """Set `call` where one of the op's bind rules offers one, a library's first; other nodes run their kernel.
+
+    Nodes that a pass has made have their calls.
+    """
     for node in draft.nodes:
+        if node.call is not None:
+            continue
         try:
             node.call = next((call for call in _offers(node, libraries) if call is not None), None)
         except (ValueError, TypeError, LookupError, ArithmeticError):

@@ -49,8 +49,9 @@ class Groups:
         return groups[::-1]
 
     def can_be_one(self, chain: Sequence[Node]) -> bool:
-        """Whether nodes that each read the one before can all run where the last one does."""
-        return all(self._joins(node, set(chain), chain[-1]) for node in chain[:-1])
+        """Whether nodes that only each other read, but for the last one, can all run where that one does."""
+        group = set(chain)
+        return all(self._joins(node, group, chain[-1]) for node in chain[:-1])
 
     def _group_before(self, last: Node, taken: set[Node]) -> set[Node]:
         group = {last}

@@ -20,6 +20,7 @@ from tfexp.plan.freeze import freeze
 from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
+from tfexp.plan.lay import lay
 from tfexp.plan.leave import leave
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.memory import check_memory
@@ -59,6 +60,7 @@ def _optimising(
         ("commute", _in_loops_too(commute)),
         ("bind", _in_loops_too(lambda draft: bind(draft, libraries))),
         *([] if add_product is None else [("accumulate", lambda draft: accumulate(draft, add_product))]),
+        ("lay", _in_loops_too(lay)),
         ("absorb", _in_loops_too(absorb)),
         ("leave", _in_loops_too(leave)),
         *([] if loops is None else [("loops of elements", _in_loops_too(_loop_compiling(loops)))]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -319,24 +319,33 @@ class RaggedTensor(Composite):
 
     def to_list(self) -> list[Any]:
         """Nested lists, where ops run at once. ValueError in a graph."""
-        parts = [getattr(part, "numpy", None) for part in self.parts]
-        if None in parts:
+        if not self._has_values:
             raise ValueError("RaggedTensor.to_list() is only supported in eager mode.")
-        nested: list[Any] = self.fetched([part() for part in parts if part is not None]).to_list()
+        nested: list[Any] = self.fetched([part.numpy() for part in self.parts]).to_list()  # type: ignore[attr-defined]
         return nested
+
+    @property
+    def _has_values(self) -> bool:
+        """Whether its ops ran at once."""
+        return all(hasattr(part, "numpy") for part in self.parts)
 
     def __getitem__(self, key: Any) -> Any:
         from tfexp.ragged_tensors.indexing import item
 
         return item(self, key)
 
-    def __iter__(self) -> Any:
-        raise TypeError("RaggedTensor is not iterable in a graph.")
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, where ops run at once. TypeError in a graph."""
+        if not self._has_values:
+            raise TypeError("RaggedTensor is not iterable in a graph.")
+        return (self[row] for row in range(self.nrows().numpy()))  # type: ignore[attr-defined]
 
     def __bool__(self) -> bool:
         raise TypeError("RaggedTensor may not be used as a boolean.")
 
     def __repr__(self) -> str:
+        if self._has_values:
+            return f"<tf.RaggedTensor {self.to_list()}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     # --- as a value made of several -----------------------------------------------------------------------------------

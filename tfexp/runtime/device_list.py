@@ -9,7 +9,6 @@ from typing import Any
 
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.formats.protos import devices as device_messages
 from tfexp.graph.operation import Operation
 from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.gpus import real_gpus
@@ -103,10 +102,12 @@ class DeviceAttributes:
 
 def list_local_devices(session_config: Any = None) -> list[Any]:
     """This process's devices as DeviceAttributes messages. Source: `device_lib.list_local_devices`, TF 1.15."""
+    from tfexp.formats.protos.devices import DeviceAttributes as Message  # few list them
+
     limits = memory_limits(local_devices(session_config), session_config)
     listed = [DeviceAttributes(name.removeprefix(TASK), limit) for name, limit in limits.items()]
     return [
-        device_messages.DeviceAttributes(
+        Message(
             name=device.name,
             device_type=device.device_type,
             memory_limit=device.memory_limit_bytes,

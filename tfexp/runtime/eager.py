@@ -339,6 +339,9 @@ def num_gpus() -> int:
 set_builder(apply_eagerly)
 
 
+defaults.set_eager_world(EagerGraph)
+
+
 @contextlib.contextmanager
 def eager_mode() -> Iterator[EagerGraph]:
     """A block in which ops run at once, in a world of its own."""

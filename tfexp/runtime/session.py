@@ -134,7 +134,7 @@ class BaseSession:
                 known = self._known.get((key, tuple(feed_dict) if feed_dict else ()))
             except TypeError:  # something in there cannot be hashed
                 known = None
-            if known is not None and type(fetches) in _REMEMBERED:
+            if known is not None and type(fetches) in _REMEMBERED and (not feed_dict or isinstance(feed_dict, dict)):
                 return known.run(feed_dict.values() if feed_dict else (), options, run_metadata)
         invocation, values = self._invocation(fetches, feed_dict)
         return invocation.run(values, options, run_metadata)
@@ -156,10 +156,14 @@ class BaseSession:
     def _invocation(self, fetches: Any, feed_dict: Any) -> tuple[Invocation, Iterable[Any]]:
         """The prepared invocation for these fetches and feed keys, and the values in its order."""
         self._check_runnable()
+        structure = _structure(fetches)
+        if type(feed_dict) is dict and all(type(key) is Tensor for key in feed_dict):
+            same = self._invocations.get((structure, tuple(feed_dict)))
+            if same is not None:
+                return same, feed_dict.values()
         pairs = flatten_feeds(self._graph, feed_dict) if feed_dict else []
         values = dict(pairs)
         tensors = tuple(values)
-        structure = _structure(fetches)
         if structure is None:
             return Invocation(self, self._graph, self._backend, fetches, tensors), values.values()
         key = (structure, tensors)

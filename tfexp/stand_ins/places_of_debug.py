@@ -8,6 +8,10 @@ _NAMES = "tfexp.stand_ins.debug_names"
 
 DEBUG = {
     "debug": f"{_DATA} {_SESSIONS} tfexp.debug.watching tfexp.debug.graphs tfexp.debug.gradients",
+    "debug.cli.command_parser": "tfexp.stand_ins.debug_command_parser",
+    "debug.cli.debugger_cli_common": (
+        "tfexp.stand_ins.debug_texts tfexp.stand_ins.debug_registries tfexp.stand_ins.debug_menus"
+    ),
     "debug.lib.common": _NAMES,
     "debug.lib.debug_data": f"{_DATA} {_NAMES}",
     "debug.lib.debug_gradients": "tfexp.debug.gradients",

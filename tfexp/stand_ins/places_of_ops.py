@@ -91,6 +91,6 @@ OPS = {
     "ops.signal.shape_ops": "tf.signal",
     "ops.signal.signal": "tf.signal",
     "ops.signal.spectral_ops": "tf.signal",
-    "ops.signal.util_ops": "tfexp.ops.signal_frames",
+    "ops.signal.util_ops": "tfexp.stand_ins.common_divisors tfexp.ops.signal_frames",
     "ops.signal.window_ops": "tf.signal",
 }

@@ -99,7 +99,7 @@ TRAINING = {
         _load_embedding_initializer="load_embedding_initializer",
     ),
     "training.checkpoint_state_pb2": "tfexp.formats.protos.checkpoint_state",
-    "training.checkpoint_utils": "tf.train",
+    "training.checkpoint_utils": "tf.train tfexp.train.checkpoint_watching",
     "training.checkpointable.tracking": "tf.train",
     "training.checkpointable.util": "tf.train",
     "training.coordinator": "tf.train",
@@ -153,7 +153,7 @@ TRAINING = {
     "training.tracking.base": "tf.train tfexp.ops.trackable tfexp.stand_ins.tracked",
     "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable",
     "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
-    "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable",
+    "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable tfexp.stand_ins.tracked_resources",
     "training.tracking.util": "tf.train tfexp.stand_ins.tracked "
     + renamed("tf.train", CheckpointV1="Checkpoint")
     + renamed("tfexp.train.checkpoint", CheckpointLoadStatus="LoadStatus", NameBasedSaverStatus="NameBasedStatus")

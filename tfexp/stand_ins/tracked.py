@@ -9,8 +9,6 @@ from typing import Any
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from tfexp.core import dtypes
-from tfexp.core.errors import NotFoundError
-from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.trackable import TrackableReference, parts_of
@@ -19,10 +17,10 @@ from tfexp.ops.variable_scope import get_variable
 from tfexp.stand_ins.functional_savers import saveable_objects_for_op
 from tfexp.train.checkpoint import WrittenText
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY as OBJECT_GRAPH_PROTO_KEY
-from tfexp.train.object_graph import Reached, object_graph, saveables
+from tfexp.train.object_graph import list_objects, object_graph, object_metadata, saveables
 from tfexp.train.root_checkpoint import RootCheckpoint
 
-__all__ = ["OBJECT_GRAPH_PROTO_KEY", "TrackableReference"]
+__all__ = ["OBJECT_GRAPH_PROTO_KEY", "TrackableReference", "object_metadata"]
 
 VARIABLE_VALUE_KEY = "VARIABLE_VALUE"
 OBJECT_CONFIG_JSON_KEY = "OBJECT_CONFIG_JSON"
@@ -31,29 +29,10 @@ OBJECT_CONFIG_JSON_KEY = "OBJECT_CONFIG_JSON"
 # --- `util` and `graph_view` ------------------------------------------------------------------------------------------
 
 
-def list_objects(root_trackable: Any) -> list[Any]:
-    """What is reached from an object, itself first, breadth first; slots of optimizers last."""
-    reached = Reached(root_trackable)
-    return [*reached.objects, *(slot for *_, slot in reached.slots())]
-
-
 def gather_initializers(root_trackable: Any) -> list[Any]:
     """The initializers of the variables that are reached from an object."""
     variables: list[Any] = [one for one in list_objects(root_trackable) if isinstance(one, Variable)]
     return [variable.initializer for variable in variables]
-
-
-def object_metadata(save_path: str) -> TrackableObjectGraph:
-    """The objects of a checkpoint. ValueError for a checkpoint that was written by names."""
-    with open_checkpoint(save_path) as reader:
-        try:
-            text = reader.get_tensor(OBJECT_GRAPH_PROTO_KEY)
-        except NotFoundError:
-            raise ValueError(
-                f"The checkpoint {save_path!r} is not object-based: it has no {OBJECT_GRAPH_PROTO_KEY!r}, which "
-                "tf.train.Checkpoint writes and a name-based saver does not"
-            ) from None
-    return TrackableObjectGraph.FromString(text)
 
 
 def add_variable(

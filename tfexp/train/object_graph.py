@@ -31,12 +31,29 @@ def _full_name(value: Any) -> str:
     return str(value.op.name) if isinstance(value, Variable) else ""
 
 
-def names_to_keys(path: str) -> dict[str, str] | None:
-    """The keys of a checkpoint that was written by objects, by the names that its variables had; None for any other one."""
+def object_metadata(save_path: str) -> TrackableObjectGraph:
+    """The objects of a checkpoint. ValueError for a checkpoint that was written by names. Source: TF 1.15."""
+    written = _written_graph(save_path)
+    if written is None:
+        raise ValueError(
+            f"The checkpoint {save_path!r} is not object-based: it has no {OBJECT_GRAPH_KEY!r}, which "
+            "tf.train.Checkpoint writes and a name-based saver does not"
+        )
+    return written
+
+
+def _written_graph(path: str) -> TrackableObjectGraph | None:
     with open_checkpoint(path) as reader:
         if OBJECT_GRAPH_KEY not in reader.get_variable_to_shape_map():
             return None
-        written = TrackableObjectGraph.FromString(reader.get_tensor(OBJECT_GRAPH_KEY))
+        return TrackableObjectGraph.FromString(reader.get_tensor(OBJECT_GRAPH_KEY))
+
+
+def names_to_keys(path: str) -> dict[str, str] | None:
+    """The keys of a checkpoint that was written by objects, by the names that its variables had; None for any other one."""
+    written = _written_graph(path)
+    if written is None:
+        return None
     values = (value for node in written.nodes for value in node.attributes)
     return {value.full_name: value.checkpoint_key for value in values if value.full_name}
 
@@ -89,6 +106,12 @@ class Reached:
                 own = [(name, i, slot) for i in variables for name, slot in value._checkpoint_slots(self.objects[i])]
                 found += [(owner, name, i, slot) for name, i, slot in sorted(own, key=lambda one: (one[0], one[1]))]
         return found
+
+
+def list_objects(root_trackable: Any) -> list[Any]:
+    """What is reached from an object, itself first, breadth first; slots of optimizers last. Source: TF 1.15."""
+    reached = Reached(root_trackable)
+    return [*reached.objects, *(slot for *_, slot in reached.slots())]
 
 
 def object_graph(root: Any) -> ObjectGraph:

@@ -47,6 +47,11 @@ def call_if_callable(value: Any) -> Any:
     return value() if callable(value) else value
 
 
+def _averaged(loss: Any) -> Any:
+    """A replica's share of the mean of all losses, where they are averaged."""
+    return loss * (1.0 / num_replicas()) if averages_losses() and num_replicas() > 1 else loss
+
+
 def once_each(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """(values, indices) with the sum of the rows for each index that there is."""
     found, positions = unique(indices)
@@ -143,17 +148,18 @@ class Optimizer(Trackable):
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> GradientsAndVariables:
-        """[(gradient or None, variable), …] of `loss` for `var_list` (the trainable variables if None)."""
+        """[(gradient or None, variable), …] of `loss` for `var_list`.
+
+        Without one, for the trainable variables; for those that it reads where `loss` is a function, also in a graph.
+        """
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise ValueError(
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH. "
                 f"Not {gate_gradients}"
             )
-        if executing_eagerly() or (callable(loss) and get_default_graph().building_function):
+        if executing_eagerly() or callable(loss):
             return self._gradients_at_once(loss, var_list, grad_loss)
-        loss = call_if_callable(loss)
-        if averages_losses() and num_replicas() > 1:
-            loss = loss * (1.0 / num_replicas())
+        loss = _averaged(loss)
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         variables = trainable_variables() if var_list is None else nest.flatten(var_list)
         if not variables:
@@ -173,7 +179,7 @@ class Optimizer(Trackable):
         return pairs
 
     def _gradients_at_once(self, loss: Any, var_list: Any, grad_loss: Any) -> GradientsAndVariables:
-        """In eager execution and in functions `loss` is a function, whose variables are to be trained if none are given."""
+        """Where `loss` is a function, as it has to be in eager execution: the variables that it reads, if none are given."""
         if not callable(loss):
             raise RuntimeError(
                 "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is enabled."
@@ -181,7 +187,7 @@ class Optimizer(Trackable):
         with GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)
-            value = loss()
+            value = _averaged(loss())
         variables = list(tape.watched_variables()) if var_list is None else nest.flatten(var_list)
         pairs = list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
         self._assert_valid_dtypes([v for g, v in pairs if g is not None])

@@ -71,8 +71,6 @@ def _sized(elements: int, shape: tuple[int, int]) -> dict[str, tuple[Build, floa
 
 _LABELS = np.random.default_rng(7).integers(0, 1000, 256).astype(np.int32)
 _IDS = np.random.default_rng(8).integers(0, 50_000, 1024).astype(np.int32)
-_NUMBERS = np.array([f"{n}.25" for n in range(10_000)], object)
-_WORDS = np.array([f"word{n} and other{n % 7}" for n in range(10_000)], object)
 
 _MODELS: dict[str, Build] = {
     "batched matmul, 64 of 64x64": _arrays(lambda tf, a, b: tf.matmul(a, b), _floats(64, 64, 64), _floats(64, 64, 64)),
@@ -93,18 +91,26 @@ _MODELS: dict[str, Build] = {
 }
 
 
-def _strings(make: Callable[[Any, Any], Any], values: np.ndarray) -> Build:
-    return _arrays(lambda tf, _: make(tf, tf.Variable(tf.constant(values, tf.string))), _floats(1))
+def _numbers() -> np.ndarray:
+    return np.array([f"{n}.25" for n in range(10_000)], object)
+
+
+def _words() -> np.ndarray:
+    return np.array([f"word{n} and other{n % 7}" for n in range(10_000)], object)
+
+
+def _strings(make: Callable[[Any, Any], Any], values: Callable[[], np.ndarray]) -> Build:
+    return _arrays(lambda tf, _: make(tf, tf.Variable(tf.constant(values(), tf.string))), _floats(1))
 
 
 _STRINGS: dict[str, Build] = {
     "as_string, 10^4": _arrays(lambda tf, x: tf.as_string(x), lambda: np.arange(10_000)),
-    "string_to_number, 10^4": _strings(lambda tf, s: tf.string_to_number(s), _NUMBERS),
-    "string_split, 10^4": _strings(lambda tf, s: tf.string_split(s).values, _WORDS),
-    "regex_replace, 10^4": _strings(lambda tf, s: tf.strings.regex_replace(s, "o[a-z]", "x"), _WORDS),
-    "string_join, 10^4": _strings(lambda tf, s: tf.strings.join([s, s], "-"), _WORDS),
-    "substr, 10^4": _strings(lambda tf, s: tf.strings.substr(s, 1, 3), _WORDS),
-    "hash buckets, 10^4": _strings(lambda tf, s: tf.strings.to_hash_bucket_fast(s, 1000), _WORDS),
+    "string_to_number, 10^4": _strings(lambda tf, s: tf.string_to_number(s), _numbers),
+    "string_split, 10^4": _strings(lambda tf, s: tf.string_split(s).values, _words),
+    "regex_replace, 10^4": _strings(lambda tf, s: tf.strings.regex_replace(s, "o[a-z]", "x"), _words),
+    "string_join, 10^4": _strings(lambda tf, s: tf.strings.join([s, s], "-"), _words),
+    "substr, 10^4": _strings(lambda tf, s: tf.strings.substr(s, 1, 3), _words),
+    "hash buckets, 10^4": _strings(lambda tf, s: tf.strings.to_hash_bucket_fast(s, 1000), _words),
 }
 
 # name -> (how to build it, the ratio that is aimed at; None where none is)

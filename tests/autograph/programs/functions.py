@@ -189,3 +189,18 @@ def decorated(x):
         return y * 5
 
     return g(x)
+
+
+@program((3,), (-2,))
+def functions_read_what_branches_have_changed(x):
+    factor, left = 1, x
+    twice = lambda: 2 * factor
+
+    def scaled():
+        return x * twice()
+
+    if x > 0:
+        factor = 5
+        left = left - 1
+    del left
+    return scaled()

@@ -423,3 +423,20 @@ def test_a_batch_of_a_dataset_is_its_first_and_of_an_iterator_its_next() -> None
         first.test_on_batch(tf.data.make_one_shot_iterator(data.take(0)))
     with pytest.raises(ValueError, match="should not specify a target"):
         first.train_on_batch(data, Y)
+
+
+def test_a_sequence_without_workers_is_not_told_of_epochs() -> None:
+    class Batches(tf.keras.utils.Sequence):  # type: ignore[misc,name-defined]
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, number: int) -> Any:
+            return X[number * 5 : number * 5 + 5], Y[number * 5 : number * 5 + 5]
+
+        def on_epoch_end(self) -> None:
+            raise AssertionError("as it would be by those who make batches ahead")
+
+    with tf.Graph().as_default():
+        model = tf.keras.Sequential([L.Dense(2, input_shape=(3,))])
+        model.compile("sgd", "mse")
+        assert len(model.fit(Batches(), epochs=3, workers=0, verbose=0).epoch) == 3

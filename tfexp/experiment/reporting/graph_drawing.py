@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from tfexp.core.wording import plural
 from tfexp.experiment.reporting.graph_outline import Box, Outline
 
 __all__ = ["draw_graph"]
@@ -81,7 +82,7 @@ def _drawn(box: Box, node: _Node, ends: tuple[float, float, float]) -> str:
     x, top, bottom = ends
     counts = "\n".join(f"{count} × {op}" for op, count in box.counts)
     devices = f"\non {', '.join(box.devices)}" if box.devices else ""
-    title = f"{box.name}: {box.ops} op{'' if box.ops == 1 else 's'}{devices}\n{counts}".strip()
+    title = f"{box.name}: {plural(box.ops, 'op')}{devices}\n{counts}".strip()
     text = "".join(
         f'<text x="{x:.0f}" y="{top + 20 + 16 * number:.0f}"{"" if number else f" class={chr(34)}name{chr(34)}"}>'
         f"{escape(line)}</text>"

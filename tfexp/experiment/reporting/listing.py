@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.core.wording import plural
 from tfexp.experiment.reporting.run import STATUSES, Run
 from tfexp.experiment.reporting.select import differing, metric_names, text_of
 
@@ -90,7 +91,7 @@ def show_runs(runs: Sequence[Run], columns: Sequence[str] | None, below: str) ->
         out.print(_table(runs, cells))
     counts = {status: sum(run.status == status for run in runs) for status in STATUSES}
     told = ", ".join(f"{count} {status}" for status, count in counts.items() if count)
-    out.print(f"{len(runs)} run{'' if len(runs) == 1 else 's'} {below}" + (f": {told}" if runs else ""), markup=False)
+    out.print(f"{plural(len(runs), 'run')} {below}" + (f": {told}" if runs else ""), markup=False)
     troubled = [run for run in runs if run.problems]
     for run in troubled[:_MOST_NOTES]:
         out.print(f"  {run.name}: {'; '.join(run.problems)}", markup=False)

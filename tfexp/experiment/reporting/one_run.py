@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from tfexp.core.wording import plural
 from tfexp.experiment.compare import flat
 from tfexp.experiment.reporting.listing import STATUS_STYLES, console, is_better_low, short
 from tfexp.experiment.reporting.run import Run
@@ -95,7 +96,7 @@ def environment_of(run: Run) -> dict[str, str]:
         patch = git.get("patch")
         changed = len(git.get("changed_files") or []) + len(git.get("new_files") or [])
         kept = f": {patch['file']}" if isinstance(patch, dict) and patch.get("file") else ""
-        dirty = f", {changed} file{'' if changed == 1 else 's'} not committed{kept}" if changed else ""
+        dirty = f", {plural(changed, 'file')} not committed{kept}" if changed else ""
         found["commit"] = f"{git.get('commit')} ({git.get('branch')}){dirty}"
     if data:
         rows = f"{data.get('train_rows')} + {data.get('test_rows')} rows"
@@ -127,7 +128,7 @@ def files_of(run: Run) -> dict[str, str]:
         if path.is_dir():
             inside = [one for one in path.rglob("*") if one.is_file()]
             size = sum(one.stat().st_size for one in inside)
-            found[f"{path.name}/"] = f"{_bytes(size)} in {len(inside)} file{'' if len(inside) == 1 else 's'}"
+            found[f"{path.name}/"] = f"{_bytes(size)} in {plural(len(inside), 'file')}"
         else:
             found[path.name] = _bytes(path.stat().st_size)
     return found

@@ -15,7 +15,8 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from tfexp.distributed.hosting import HostingError, Message, Work, plural
+from tfexp.core.wording import plural
+from tfexp.distributed.hosting import HostingError, Message, Work
 from tfexp.distributed.pool import Job, Pool
 from tfexp.experiment.errors import ExperimentError, Interrupted
 from tfexp.experiment.signals import StopRequest

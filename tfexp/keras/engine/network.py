@@ -394,7 +394,8 @@ class Network(Layer):
             return children
         numbered: dict[str, Any] = {}
         with_weights = 0
-        for number, layer in enumerate(self.layers):
+        # The input layer counts that a sequence has before its own.
+        for number, layer in enumerate(self._layers if self._is_graph_network else self.layers):
             if layer.weights:
                 numbered[f"layer_with_weights-{with_weights}"] = layer
                 with_weights += 1

@@ -100,7 +100,7 @@ class Sequential(Model):
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """Of a subclass that was not built of inputs, too, the layers by their numbers."""
-        numbered = {f"layer-{number}": layer for number, layer in enumerate(self.layers)}
+        numbered = {f"layer-{number}": layer for number, layer in enumerate(self._layers)}
         found = {**dict(super()._checkpoint_children()), **numbered}
         return [(name, part) for name, part in found.items() if name != "_layers"]
 
