@@ -1,10 +1,15 @@
-"""Channels over gRPC to peers that are slow."""
+"""Channels over gRPC to peers that are slow, or stop."""
 
 from __future__ import annotations
 
 import contextlib
 import socket
 import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import grpc
+import pytest
 
 import tfexp as tf
 from tfexp.distributed import messages as m
@@ -45,3 +50,33 @@ def test_a_peer_may_take_its_time_to_accept_a_connection() -> None:
             channel.close()
             free.join()
             serving.join()
+
+
+class _CutsOff(grpc.GenericRpcHandler):
+    """Resets the stream of each call, as a server may do to those that it has when it is stopped."""
+
+    def service(self, handler_call_details: Any) -> Any:
+        def cut_off(request: bytes, context: Any) -> bytes:
+            context.cancel()
+            return b""
+
+        return grpc.unary_unary_rpc_method_handler(cut_off)
+
+
+def test_a_call_that_a_server_cuts_off_has_lost_its_server() -> None:
+    """It is not cancelled: nobody here did that, and whoever tries again when a server has gone is to do so now."""
+    with ThreadPoolExecutor(1) as threads:
+        server = grpc.server(threads)
+        server.add_generic_rpc_handlers((_CutsOff(),))
+        port = server.add_insecure_port("localhost:0")
+        server.start()
+        channel = GrpcChannel(f"localhost:{port}", "/job:ps/task:0")
+        try:
+            with pytest.raises(tf.errors.UnavailableError, match=r"/job:ps/task:0 .*it has cut the call off"):
+                channel.call(m.GetStatus())
+            answered: Future[Any] = Future()
+            channel.start(m.GetStatus(), lambda _, error: answered.set_result(error))
+            assert isinstance(answered.result(60), tf.errors.UnavailableError)
+        finally:
+            channel.close()
+            server.stop(None).wait()

@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core.errors import UNAVAILABLE, CancelledError, InternalError, OpError, UnavailableError
+from tfexp.core.errors import CANCELLED, UNAVAILABLE, CancelledError, InternalError, OpError, UnavailableError
 from tfexp.distributed import messages as m
 from tfexp.distributed.inbox import Inbox
 from tfexp.distributed.security import Security
@@ -169,6 +169,9 @@ class GrpcChannel:
 
     def _error(self, error: Any) -> OpError:
         code, text = error.code().value[0], error.details() or ""
+        if (code, text) == (CANCELLED, "CANCELLED"):
+            # Nobody here gave the call up, and no server says it so: one that stops has reset the stream.
+            code, text = UNAVAILABLE, "it has cut the call off"
         if code == UNAVAILABLE and self.address not in text:
             text = f"{self.name} cannot be reached: {text}"
         elif code == UNAVAILABLE:
