@@ -23,6 +23,7 @@ from tests.distributed import fuzzing
 from tests.distributed.fuzz_server import MESSAGE_LIMIT
 from tests.distributed.hostile_graphs import ODD, REFUSED
 from tests.distributed.recording import BY_PATH
+from tests.processes import started
 from tfexp.core import errors
 from tfexp.formats.protos import master_service as ms
 
@@ -88,7 +89,7 @@ class Client:
 def _serving() -> Iterator[Serving]:
     """A server, which in the end is still there and has not grown beyond bounds."""
     command = [sys.executable, "-m", "tests.distributed.fuzz_server"]
-    with subprocess.Popen(
+    with started(
         command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None

@@ -21,6 +21,7 @@ from tensorboard.compat.proto import config_pb2
 
 import tfexp as tf
 from tests.distributed.clusters import free_ports, running
+from tests.processes import started
 from tfexp.core import errors
 from tfexp.core.errors import OpError
 from tfexp.distributed import frames, lane_server
@@ -389,7 +390,7 @@ sys.stdin.read()
 
 
 def test_a_server_that_is_killed_leaves_nothing_and_is_missed_at_once(folder: Path) -> None:
-    with subprocess.Popen(
+    with started(
         [sys.executable, "-c", SERVER],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

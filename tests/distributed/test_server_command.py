@@ -14,6 +14,7 @@ import pytest
 
 import tfexp as tf
 from tests.distributed.clusters import free_ports
+from tests.processes import started
 from tfexp.server import main
 
 ROOT = Path(__file__).parents[2]
@@ -24,7 +25,7 @@ CLUSTER = "cluster={ps: [localhost:2222], worker: [localhost:2223, localhost:222
 def test_serves_until_a_signal_ends_it(number: signal.Signals) -> None:
     (port,) = free_ports(1)
     command = [sys.executable, "-m", "tfexp.server", "job=ps", "task=0", f"cluster={{ps: [localhost:{port}]}}"]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with started(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == f"serving /job:ps/task:0 at grpc://localhost:{port}\n"
         with tf.Graph().as_default(), tf.Session(f"grpc://localhost:{port}") as session:

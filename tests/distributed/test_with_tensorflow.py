@@ -18,6 +18,7 @@ from tests.distributed import shared_partial, shared_queue
 from tests.distributed.clusters import free_ports
 from tests.distributed.tensorflow_peer import train
 from tests.golden import oracle
+from tests.processes import started
 
 pytestmark = pytest.mark.skipif(not oracle.is_installed(), reason="TensorFlow is not installed")
 
@@ -28,7 +29,7 @@ PEER = [sys.executable, "-m", "tests.distributed.tensorflow_peer"]
 @contextlib.contextmanager
 def _tensorflow_server(cluster: dict[str, list[str]], job: str) -> Iterator[None]:
     command = [*PEER, "server", json.dumps(cluster), job, "0"]
-    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
+    with started(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as peer:
         assert peer.stdout is not None
         assert peer.stdin is not None
         try:

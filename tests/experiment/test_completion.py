@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import started
 from tfexp import completion
 from tfexp.experiment.choices import groups
 from tfexp.experiment.class_fields import fields_of
@@ -171,7 +172,7 @@ def test_an_answer_takes_less_than_a_fifth_of_a_second_and_loads_little() -> Non
     command = [sys.executable, "-c", program, "tfexp", " model=mlp optimizer=adam optimizer.b"]
     seconds = []
     for _ in range(3):
-        with subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
+        with started(command, env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             assert process.stdout.read().splitlines()[-1] == "[]"
             # What it used itself: other children may end at this moment.

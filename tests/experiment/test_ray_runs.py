@@ -18,6 +18,7 @@ import pytest
 from run_files import numbers
 
 import tfexp as tf
+from tests.processes import started
 
 ROOT = Path(next(iter(tf.__path__))).parent
 
@@ -50,7 +51,7 @@ def test_a_ray_of_its_own_leaves_no_process_port_or_file(stopped: int | None, tm
     steps = 1000000 if stopped else 200
     words = ["model=linreg", "cluster=2workers", f"train.steps={steps}", "hydra.run.dir=run"]
     try:
-        with subprocess.Popen(
+        with started(
             [sys.executable, "-m", "tfexp", *words],
             cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         ) as process:  # fmt: skip

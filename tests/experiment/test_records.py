@@ -17,6 +17,7 @@ import pytest
 from run_files import numbers
 
 import tfexp as tf
+from tests.processes import started
 from tfexp import records
 from tfexp.experiment import recording
 from tfexp.experiment.datasets.bundled import Digits
@@ -126,7 +127,7 @@ def test_a_disk_that_fails_leaves_nothing(write: Callable, tmp_path: Path, monke
 def test_a_signal_leaves_no_half_folder(number: signal.Signals, code: int, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tfexp.records", "data=line", "data.points=200000", "out=line"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
+    with started(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None

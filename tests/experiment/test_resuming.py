@@ -18,6 +18,7 @@ import yaml
 from run_files import numbers, records
 
 import tfexp as tf
+from tests.processes import started
 from tfexp.experiment import progress
 
 MLP = [
@@ -270,7 +271,7 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path: Path) -> None:
     package_root = Path(next(iter(tf.__path__))).parent
     command = [sys.executable, "-m", "tfexp", "data=line", "train.steps=100000", "hydra.run.dir=run"]
     environment = {**os.environ, "PYTHONPATH": str(package_root)}
-    with subprocess.Popen(
+    with started(
         command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None

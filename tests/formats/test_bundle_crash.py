@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 import pytest
 
+from tests.processes import started
 from tfexp.core import errors
 from tfexp.formats import bundle_files
 from tfexp.formats.bundle import BundleReader, BundleWriter, merge_bundles
@@ -96,7 +97,7 @@ class Die(Protocol):
 def die() -> Iterator[Die]:
     """Save the value in a process that dies before that call of the function."""
     command = [sys.executable, "-c", WRITER]
-    with subprocess.Popen(
+    with started(
         command, cwd=Path(__file__).parents[2], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     ) as process:
         assert process.stdin is not None

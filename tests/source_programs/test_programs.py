@@ -19,6 +19,7 @@ from typing import Any
 import pytest
 
 from tests.distributed.clusters import free_ports
+from tests.processes import started
 from tests.source_programs.printed import Printed
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,7 +77,7 @@ def test_between_graph(tmp_path: Path) -> None:
     path = SOURCES / "distributed_intro" / "between_graph.py"
     hosts = [f"--ps_hosts=localhost:{ps}", f"--worker_hosts=localhost:{first},localhost:{second}"]
     command = [sys.executable, str(path), *hosts, f"--logdir={tmp_path / 'logs'}"]
-    with subprocess.Popen([*command, "--job_name=ps"], env=environment()) as server:
+    with started([*command, "--job_name=ps"], env=environment()) as server:
         try:
             done = subprocess.run(
                 [*command, "--job_name=worker"], env=environment(), capture_output=True, text=True, check=False, timeout=120

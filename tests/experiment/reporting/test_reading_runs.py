@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from written_runs import write_run
 
+from tests.processes import started
 from tfexp.experiment.choices import choice_of, groups
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import STATUSES, read_run
@@ -69,7 +70,7 @@ def test_a_choice_is_named_as_on_the_command_line(tmp_path: Path) -> None:
 
 def test_who_is_at_work(tmp_path: Path) -> None:
     now = datetime.datetime.now(datetime.UTC)
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+    with started([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
         cases = {
             "running": process(os.getpid()),
             "running too": process(child.pid, now),

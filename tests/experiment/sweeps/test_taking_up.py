@@ -21,6 +21,7 @@ import pytest
 from run_files import journalled
 
 import tfexp as tf
+from tests.processes import started
 from tfexp.distributed.hosting import Message, Say, Sink
 from tfexp.distributed.pool import Capacity, Job, Pool
 from tfexp.experiment import cli as command_line
@@ -265,7 +266,7 @@ def test_a_configuration_that_changed_meanwhile_is_refused_with_the_difference(c
 def test_a_driver_that_is_ended_for_real(how: signal.Signals, cli: Callable, tmp_path: Path) -> None:
     words = [*QUICK, "train.seed=range(4)", "sweep.launcher=process", "sweep.parallel=1"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
+    with started(
         [sys.executable, "-m", "tfexp", "-m", *words],
         cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     ) as process:  # fmt: skip
