@@ -69,8 +69,16 @@ def test_what_is_not_there_is_said_or_initialised(saved):
             status.assert_existing_objects_matched()
         status.initialize_or_restore()
         assert session.run([other, "v:0"]) == [7.0, 1.5]
+        tf.train.Checkpoint(other=other).restore(saved).assert_nontrivial_match()  # both have a counter
+
+
+def test_a_checkpoint_that_has_nothing_of_the_program_s(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        one, other = (tf.get_variable(name, initializer=0.0) for name in ("one", "other"))
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Checkpoint(one=one).write(str(tmp_path / "one"), session)
         with pytest.raises(AssertionError, match="Nothing except the root object"):
-            tf.train.Checkpoint(other=other).restore(saved).assert_nontrivial_match()
+            tf.train.Checkpoint(other=other).restore(path).assert_nontrivial_match()
 
 
 def test_variables_that_are_made_later_get_their_values(saved):

@@ -25,6 +25,7 @@ class Module(Trackable):
 
     # Attributes whose values are no parts; subclasses have more of them.
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset()
+    _lists_are_parts = True
 
     def __init__(self, name: str | None = None):
         name = _snake_case(type(self).__name__) if name is None else name

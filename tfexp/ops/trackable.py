@@ -38,6 +38,8 @@ class Trackable:
     # Those that were assigned when nothing assigned was a part, and whether that is so now.
     _unseen: frozenset[str] = frozenset()
     _setattr_tracking = True
+    # Whether lists and dicts that hold no parts are parts themselves, which a checkpoint's program then has to have, too.
+    _lists_are_parts = False
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A part stays one, under its name, when what can be none takes its attribute."""
@@ -71,7 +73,8 @@ class Trackable:
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """(local name, part)."""
         no_parts = self._no_parts | self._unseen | {"_named_parts"}
-        assigned = {name: value for name, value in vars(self).items() if name not in no_parts and _counts(value)}
+        counts = _is_node if self._lists_are_parts else _counts
+        assigned = {name: value for name, value in vars(self).items() if name not in no_parts and counts(value)}
         return list({**assigned, **self._unconditional_dependency_names}.items())
 
     @property
@@ -183,10 +186,14 @@ def parts_of(value: Any) -> list[tuple[str, Any]]:
     if isinstance(value, Trackable):
         return value._checkpoint_children()
     if isinstance(value, Mapping):
-        return [(str(key), part) for key, part in sorted(value.items(), key=lambda item: str(item[0])) if _counts(part)]
+        return [(str(key), part) for key, part in sorted(value.items(), key=lambda item: str(item[0])) if _is_node(part)]
     if isinstance(value, (list, tuple)):
-        return [(str(i), part) for i, part in enumerate(value) if _counts(part)]
+        return [(str(i), part) for i, part in enumerate(value) if _is_node(part)]
     return []
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, (list, dict)) or _counts(value)
 
 
 def _counts(value: Any) -> bool:

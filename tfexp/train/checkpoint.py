@@ -192,8 +192,8 @@ class LoadStatus:
             )
 
     def assert_nontrivial_match(self) -> LoadStatus:
-        """AssertionError when no variable but the counter has its value."""
-        if not any(v is not self._checkpoint._save_counter for v in self._match().variables.values()):
+        """AssertionError when the checkpoint has no object but the root of what the program has; the counter is one."""
+        if self._match().is_trivial:
             raise AssertionError(f"Nothing except the root object matched a checkpointed value of {self._path}")
         return self
 
@@ -226,7 +226,7 @@ class NameBasedStatus(LoadStatus):
         by_name = {variable.op.name: variable for variable in variables}
         found = {name: variable for name, variable in by_name.items() if name in self._keys}
         left_out = [variable for name, variable in by_name.items() if name not in self._keys]
-        return Match(found, sorted(self._keys - found.keys()), left_out)
+        return Match(found, sorted(self._keys - found.keys()), left_out, not found)
 
 
 class InitializationOnlyStatus(LoadStatus):
@@ -236,7 +236,7 @@ class InitializationOnlyStatus(LoadStatus):
         super().__init__(checkpoint, "", TrackableObjectGraph())
 
     def _match(self) -> Match:
-        return Match({}, [], list(object_graph(self._checkpoint).values.values()))
+        return Match({}, [], list(object_graph(self._checkpoint).values.values()), True)
 
     def _nothing(self) -> AssertionError:
         return AssertionError("No checkpoint specified (save_path=None); nothing is being restored.")

@@ -147,6 +147,7 @@ class Match:
     variables: dict[str, Any]  # by the checkpoint's keys
     unused: list[str]  # what the checkpoint has and the program does not: nodes, as texts
     left_out: list[Any]  # variables of the program that the checkpoint does not have
+    is_trivial: bool  # the root is all that both have
 
 
 def match(root: Any, proto: TrackableObjectGraph) -> Match:
@@ -187,4 +188,4 @@ def match(root: Any, proto: TrackableObjectGraph) -> Match:
     ]
     known = {id(variable) for variable in variables.values()}
     left_out = [variable for variable in object_graph(root).values.values() if id(variable) not in known]
-    return Match(variables, unused, left_out)
+    return Match(variables, unused, left_out, len(paired) == 1)

@@ -37,6 +37,7 @@ class Network(Layer):
     """
 
     _object_identifier = "_tf_keras_network"
+    _books = Layer._books | {"input_names", "output_names", "_nested_inputs", "_nested_outputs", "_asides", "_built_shape"}
     # Where the layers are kept, which a checkpoint has by their numbers.
     _kept_layers = frozenset({"_layers", "_input_layers", "_output_layers", "_output_coordinates"})
     _is_graph_network: bool  # made of inputs and outputs
@@ -44,6 +45,7 @@ class Network(Layer):
     # These are no attributes before inputs and outputs are known, for which programs ask `hasattr`.
     input_names: list[str]
     output_names: list[str]
+    _built_of: int | None = None  # as many of its layers are not there only for added losses and metrics
     _built_shape: Any = None
     _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
 
@@ -91,6 +93,7 @@ class Network(Layer):
         self._check_ends()
         self._map = map_layers(self.inputs, self.outputs)
         vars(self)["_layers"] = self._map.layers
+        self._built_of = len(self._layers)
         self._asides: list[Any] = []  # the outputs of layers that lead to no output of the network: added losses, metrics
         self._input_layers = [history_of(tensor).layer for tensor in self.inputs]  # type: ignore[union-attr]
         self._output_coordinates: list[KerasHistory] = [history_of(tensor) for tensor in self.outputs]  # type: ignore[misc]
@@ -395,7 +398,7 @@ class Network(Layer):
         numbered: dict[str, Any] = {}
         with_weights = 0
         # The input layer counts that a sequence has before its own.
-        for number, layer in enumerate(self._layers if self._is_graph_network else self.layers):
+        for number, layer in enumerate(self._layers[: self._built_of] if self._is_graph_network else self.layers):
             if layer.weights:
                 numbered[f"layer_with_weights-{with_weights}"] = layer
                 with_weights += 1

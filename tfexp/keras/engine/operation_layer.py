@@ -42,14 +42,14 @@ class TensorFlowOpLayer(Layer):
             self.node_def = json_format.Parse(node_def, NodeDef())
         else:
             self.node_def = json_format.ParseDict(node_def, NodeDef())
-        self._constants = {int(index): value for index, value in (constants or {}).items()}
+        self.constants = {int(index): value for index, value in (constants or {}).items()}
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         attrs = {key: from_proto(value)[1] for key, value in self.node_def.attr.items()}
         given, every = iter(nest.flatten(inputs)), []
         for index, (dtype, _) in enumerate(input_types(get_op(self.node_def.op), attrs)):
-            constant = self._constants.get(index)
+            constant = self.constants.get(index)
             every.append(next(given) if constant is None else convert_to_tensor(constant, dtype=dtype))
         node = get_default_graph().add_node(self.node_def.op, every, attrs, name=self.node_def.name)
         return alone(list(node.outputs))
@@ -57,7 +57,7 @@ class TensorFlowOpLayer(Layer):
     def get_config(self) -> dict[str, Any]:
         constants = {
             index: np.asarray(backend.get_value(value) if isinstance(value, Tensor) else value).tolist()
-            for index, value in self._constants.items()
+            for index, value in self.constants.items()
         }
         return {
             "name": self.name.removeprefix(PREFIX),

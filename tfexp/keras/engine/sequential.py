@@ -92,7 +92,7 @@ class Sequential(Model):
         self.layers[-1]._inbound_nodes[:] = []
         if not remaining:
             vars(self)["_layers"], vars(self)["_is_graph_network"] = [], False
-            self.inputs, self.outputs = [], []
+            self.inputs, self.outputs, self._built_of = [], [], None
             self._inbound_nodes[:] = []
             return
         remaining[-1]._outbound_nodes[:] = []
@@ -100,7 +100,7 @@ class Sequential(Model):
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """Of a subclass that was not built of inputs, too, the layers by their numbers."""
-        numbered = {f"layer-{number}": layer for number, layer in enumerate(self._layers)}
+        numbered = {f"layer-{number}": layer for number, layer in enumerate(self._layers[: self._built_of])}
         found = {**dict(super()._checkpoint_children()), **numbered}
         return [(name, part) for name, part in found.items() if name != "_layers"]
 

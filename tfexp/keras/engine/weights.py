@@ -55,6 +55,7 @@ class Weights(Module):
             "_updates",
             "_metrics",
             "_metrics_tensors",
+            "_input_spec",
             "inputs",
             "outputs",
         }
@@ -65,6 +66,7 @@ class Weights(Module):
     _dtype: str | None
     _policy: Policy = INFER
     _own_trainable: bool = True
+    _has_added: frozenset[str] = frozenset()  # the lists of TensorFlow's layer that came to be parts as it was added to them
     _named_weights: Mapping[str, Any] = MappingProxyType({})  # by the names that `add_weight` was given
     _initial_weights: Any = None
     built: bool
@@ -136,6 +138,8 @@ class Weights(Module):
         for name, part in super()._checkpoint_children():
             if name not in self._books:
                 named.setdefault(name, part)
+        for name in sorted(self._has_added):
+            named.setdefault(name, [])
         return list(named.items())
 
     @property

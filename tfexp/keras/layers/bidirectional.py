@@ -50,6 +50,7 @@ class Bidirectional(Wrapper):
             self.backward_layer = _anew(layer, go_backwards=not layer.go_backwards)
         else:
             self.backward_layer, self._backward_config = backward_layer, serialize_keras_object(backward_layer)
+        self._layers = [self.forward_layer, self.backward_layer]  # which TensorFlow's checkpoints have besides
         self.forward_layer._name = f"forward_{self.forward_layer.name}"
         self.backward_layer._name = f"backward_{self.backward_layer.name}"
         self._check_layers()

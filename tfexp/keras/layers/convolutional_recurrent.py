@@ -24,6 +24,7 @@ from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_split import split
 from tfexp.ops.nn_bias import bias_add
 from tfexp.ops.nn_conv import convolution
+from tfexp.ops.trackable import NoDependency
 
 _WINDOW = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
 
@@ -71,8 +72,8 @@ class ConvLSTM2DCell(LSTMCell):
         self.kernel = self._weight("kernel", (*self.kernel_size, channels, blocks))
         self.recurrent_kernel = self._weight("recurrent_kernel", (*self.kernel_size, self.filters, blocks))
         self.bias = self._weight("bias", (blocks,), self._initial_bias()) if self.use_bias else None
-        self.state_size = [self.frame_shape(dims)] * 2
-        self.output_size: Any = self.state_size[0]
+        self.output_size: Any = self.frame_shape(dims)
+        self.state_size: Any = NoDependency([self.output_size] * 2)
         self.built = True
 
     # --- a step -----------------------------------------------------------------------------------------------------------

@@ -29,19 +29,21 @@ class Lambda(Layer):
     a later call finds them by their names.
     """
 
+    _books = Layer._books - {"_trainable_weights", "_non_trainable_weights"}
+
     def __init__(
         self, function: Callable[..., Any], output_shape: Any = None, mask: Any = None, arguments: Any = None, **kwargs: Any
     ):
         super().__init__(**kwargs)
         self.function = function
         self.arguments = dict(arguments or {})
-        self._made: dict[str, Any] = {}
+        self._variable_dict: dict[str, Any] = {}
         if mask is not None:
             self.supports_masking = True
         self.mask = mask
         self._output_shape = output_shape
         takes = _parameters(function)
-        self._passed_on = [name for name in ("mask", "training") if name in takes]
+        self._passed_on = tuple(name for name in ("mask", "training") if name in takes)
 
     def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
         further = {"mask": mask, "training": training}
@@ -51,10 +53,10 @@ class Lambda(Layer):
 
     def _kept(self, make: Callable[..., Any], **kwargs: Any) -> Any:
         name = kwargs["name"]
-        if name not in self._made:
-            variable = self._made[name] = make(**kwargs)
+        if name not in self._variable_dict:
+            variable = self._variable_dict[name] = make(**kwargs)
             (self._trainable_weights if variable.trainable else self._non_trainable_weights).append(variable)
-        return self._made[name]
+        return self._variable_dict[name]
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         if self._output_shape is None:

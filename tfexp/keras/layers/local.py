@@ -107,7 +107,7 @@ class _LocallyConnected(Layer):
                 f"The spatial dimensions and the channels of the inputs to a {type(self).__name__} layer should be fully-"
                 f"defined, but layer received an input shape of {tuple(TensorShape(input_shape).as_list())}"
             )
-        self._lengths, self._lengths_after = lengths, self._lengths_out(lengths)
+        self._lengths, self._lengths_after = tuple(lengths), tuple(self._lengths_out(lengths))
         self.kernel = self.add_weight(
             shape=self._kernel_shape(channels),
             initializer=self.kernel_initializer,

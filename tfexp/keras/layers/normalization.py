@@ -48,6 +48,8 @@ class BatchNormalization(Layer):
     normalised in training gets before gamma and beta. ValueError for what cannot be.
     """
 
+    _books = Layer._books | {"_axes", "_param_shape"}
+
     def __init__(
         self,
         axis: Any = -1,
@@ -83,11 +85,14 @@ class BatchNormalization(Layer):
             if adjustment is not None:
                 raise ValueError("When using `virtual_batch_size`, adjustment cannot be specified")
         self.renorm, self.virtual_batch_size, self.adjustment = renorm, virtual_batch_size, adjustment
-        self.renorm_momentum, self.renorm_clipping = renorm_momentum, dict(renorm_clipping or {})
-        if not set(self.renorm_clipping) <= set(_CLIPPING):
-            raise ValueError(
-                f"Received invalid keys for `renorm_clipping` argument: {renorm_clipping}. Supported values: {_CLIPPING}."
-            )
+        self.renorm_momentum = renorm_momentum
+        if renorm:
+            self.renorm_clipping = dict(renorm_clipping or {})
+            if not set(self.renorm_clipping) <= set(_CLIPPING):
+                raise ValueError(
+                    f"Received invalid keys for `renorm_clipping` argument: {renorm_clipping}. "
+                    f"Supported values: {_CLIPPING}."
+                )
         self.axis = checked_axis(axis)
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self.beta_initializer = initializers.get(beta_initializer)

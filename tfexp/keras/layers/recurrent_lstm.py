@@ -9,6 +9,7 @@ from tfexp.keras.layers.recurrent_layer import CellRNN, OfCell
 from tfexp.ops.array_fill import ones
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_split import split
+from tfexp.ops.trackable import NoDependency
 
 
 class LSTMCell(RecurrentCell):
@@ -62,7 +63,7 @@ class LSTMCell(RecurrentCell):
             "implementation": implementation,
         }
         super().__init__(units, options, **kwargs)
-        self.state_size = [units, units]
+        self.state_size = NoDependency([units, units])
 
     def _initial_bias(self) -> Any:
         return initial_bias(self.bias_initializer, self.units, 1, 2) if self.unit_forget_bias else self.bias_initializer

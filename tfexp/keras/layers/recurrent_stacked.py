@@ -54,6 +54,7 @@ class StackedRNNCells(Layer):
         self.reverse_state_order = kwargs.pop("reverse_state_order", False)
         super().__init__(**kwargs)
         self.cells = list(cells)
+        self._layers = [self.cells]  # which TensorFlow's checkpoints have besides
 
     def _in_state_order(self) -> list[Any]:
         return self.cells[::-1] if self.reverse_state_order else self.cells

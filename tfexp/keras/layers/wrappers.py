@@ -59,6 +59,8 @@ class TimeDistributed(Wrapper):
         if not isinstance(layer, Layer):
             raise ValueError(f"Please initialize `TimeDistributed` layer with a `Layer` instance. Received: {layer}")
         super().__init__(layer, **kwargs)
+        self._input_map: dict[Any, Any] = {}  # TensorFlow's checkpoints have it, and what it is in
+        self._layers = [layer, self._input_map]
         self.supports_masking = True
 
     def build(self, input_shape: Any = None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.graph.replica_modes import distributing
+from tfexp.graph.scopes import name_scope
 from tfexp.keras import backend
-from tfexp.ops.trackable import Trackable
+from tfexp.ops.trackable import NoDependency, Trackable
 from tfexp.train.global_step import get_global_step
 
 
@@ -18,7 +19,11 @@ class TFOptimizer(Trackable):
 
     def __init__(self, optimizer: Any, iterations: Any = None):
         self.optimizer = optimizer
-        self.iterations = backend.variable(0, dtype="int64", name="iterations") if iterations is None else iterations
+        if iterations is None:
+            with name_scope(type(self).__name__):
+                iterations = backend.variable(0, dtype="int64", name="iterations")
+        self.iterations = NoDependency(iterations)
+        self._track_trackable(iterations, "global_step")  # as checkpoints call it
         self.updates: list[Any] = []
         backend.track_tf_optimizer(self)
 
