@@ -54,7 +54,7 @@ class Gathered(Weights):
 
         ValueError in eager execution for a value, outside of the layer's call.
         """
-        self._has_added |= {"_callable_losses"}
+        self._note_added("_callable_losses")
         for loss in _as_list(losses):
             if _is_function(loss):
                 self._losses.append((_Later(loss), inputs is None))
@@ -122,7 +122,7 @@ class Gathered(Weights):
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Keep operations that each step of training runs besides. Eagerly they have run: there is nothing to keep."""
-        self._has_added |= {"_updates"}
+        self._note_added("_updates")
         call = current_call()
         if call is not None and call.frozen:
             return

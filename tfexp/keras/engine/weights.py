@@ -66,7 +66,7 @@ class Weights(Module):
     _dtype: str | None
     _policy: Policy = INFER
     _own_trainable: bool = True
-    _has_added: frozenset[str] = frozenset()  # the lists of TensorFlow's layer that came to be parts as it was added to them
+    _has_added: frozenset[str] = frozenset()  # see `_note_added`
     _named_weights: Mapping[str, Any] = MappingProxyType({})  # by the names that `add_weight` was given
     _initial_weights: Any = None
     built: bool
@@ -131,6 +131,11 @@ class Weights(Module):
     def _inner_layers(self) -> list[Any]:
         """The layers that are part of it. A metric is a layer with `update_state`, and none of these."""
         return [part for part in self._owned() if not hasattr(part, "update_state")]
+
+    def _note_added(self, name: str) -> None:
+        """Something was added to this list of TensorFlow's layer: if attributes are tracked, it is a part from now on."""
+        if self._setattr_tracking:
+            self._has_added |= {name}
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         """Variables under the names that `add_weight` was given, then what attributes hold."""

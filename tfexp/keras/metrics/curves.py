@@ -37,6 +37,7 @@ class _AtThresholds(Metric):
 
     def _count_at(self, thresholds: Sequence[float]) -> None:
         self.thresholds = list(thresholds)
+        self._layers = [self.thresholds]  # which TensorFlow's checkpoints have besides
         for name in _NAMES.values():
             setattr(self, name, self.add_weight(name, shape=(len(self.thresholds),), initializer="zeros"))
 
