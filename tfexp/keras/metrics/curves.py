@@ -37,7 +37,6 @@ class _AtThresholds(Metric):
 
     def _count_at(self, thresholds: Sequence[float]) -> None:
         self.thresholds = list(thresholds)
-        self._layers = [self.thresholds]  # which TensorFlow's checkpoints have besides
         for name in _NAMES.values():
             setattr(self, name, self.add_weight(name, shape=(len(self.thresholds),), initializer="zeros"))
 
@@ -125,6 +124,7 @@ class AUC(_AtThresholds):
         self.curve = curve
         self.summation_method = summation_method
         self._count_at([0.0 - _EPSILON, *inner, 1.0 + _EPSILON])
+        self._layers = [self.thresholds]  # which TensorFlow's checkpoints have besides
 
     def result(self) -> Any:
         if self.curve is AUCCurve.PR and self.summation_method is AUCSummationMethod.INTERPOLATION:
