@@ -26,7 +26,7 @@ from pathlib import Path
 
 from tfexp.core.wording import plural
 from tfexp.experiment.errors import ExperimentError, nearest, not_allowed
-from tfexp.experiment.outputs import RunFiles
+from tfexp.experiment.outputs import RunFiles, is_sweep
 from tfexp.experiment.reporting.find import find_runs
 from tfexp.experiment.reporting.run import Run, is_run, read_run
 from tfexp.experiment.reporting.select import Condition, is_condition, name_of, sort_runs
@@ -126,7 +126,8 @@ def _compare(words: list[str]) -> int:
         try:
             drawn = draw_curves(given.curves, runs)
         except (OSError, ValueError) as error:
-            raise ExperimentError(f"cannot write {given.curves}: {error}") from error
+            why = error.strerror if isinstance(error, OSError) else error
+            raise ExperimentError(f"cannot write {given.curves}: {why}") from error
         if not drawn:
             raise ExperimentError("there are no curves to draw: none of the runs has an evaluation in metrics.jsonl")
         print(f"curves      {given.curves}" + ("" if drawn == len(runs) else f" (of {drawn} of the {len(runs)} runs)"))
@@ -162,6 +163,8 @@ def _runs_of(folders: list[Path]) -> list[Run]:
         if not folder.is_dir():
             raise ExperimentError(f"there is no folder {folder}")
         if not is_run({path.name for path in folder.iterdir()}):
+            if is_sweep(folder):
+                raise ExperimentError(f"{folder} is a sweep's folder: python -m tfexp.runs report {folder} shows its trials")
             raise ExperimentError(f"{folder} is not a run's folder: a run has config.yaml, manifest.json and metrics.jsonl")
     return [read_run(folder) for folder in folders]
 

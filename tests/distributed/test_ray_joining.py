@@ -18,10 +18,15 @@ STAND_IN = """
 import json, os, signal
 from pathlib import Path
 Path(__file__).with_name("seen.json").write_text(json.dumps(dict(os.environ)))
+class exceptions:
+    class RayError(Exception):
+        pass
 def is_initialized():
     return False
 def init(**options):
     signal.signal(signal.SIGTERM, lambda number, frame: None)
+    if options["address"] == "locked:1":
+        raise exceptions.RayError("no authentication token was found.\\nTo make one …")
     raise ConnectionError("Failed to connect to Ray cluster")
 """
 
@@ -54,6 +59,12 @@ def test_a_ray_of_our_own_lets_nobody_else_in(seen):
     found, _ = seen("local")
     assert found["RAY_AUTH_MODE"] == "token"
     assert len(found["RAY_AUTH_TOKEN"]) == 64
+
+
+def test_a_ray_whose_token_is_missing_is_said_in_one_line(seen):
+    _, said = seen("locked:1")
+    assert said.startswith("sweep.address=locked:1: no authentication token was found; start Ray")
+    assert "\n" not in said
 
 
 def test_a_program_that_handles_sigterm_still_does(seen):

@@ -210,6 +210,8 @@ MESSAGES = {
     "--config-dir nowhere": "--config-dir: there is no folder nowhere",
     "resume=nowhere": "nowhere is not a run's folder: it has no config.yaml",
     "rerun=nowhere": "nowhere is not a run's folder: it has no config.yaml",
+    "resume=": "resume: a run's folder must be given: resume=outputs/…",
+    "rerun=": "rerun: a run's folder must be given: rerun=outputs/…",
     # flags
     "--cfg jobs": "--cfg/-c: invalid choice: 'jobs' (choose from 'job', 'hydra', 'all')",
     "--config-dir": "--config-dir/-cd: expected one argument",
@@ -268,6 +270,7 @@ def test_nearest_knows_last_parts_initials_and_slips() -> None:
     choices = ["train.steps", "optimizer.learning_rate", "model.hidden"]
     assert nearest("learning_rate", choices) == "optimizer.learning_rate"
     assert nearest("lr", choices) == "optimizer.learning_rate"
+    assert nearest("", choices) is None
     assert nearest("train.step", choices) == "train.steps"
     assert nearest("hiden", choices) == "model.hidden"
     assert nearest("colour", choices) is None

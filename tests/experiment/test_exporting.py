@@ -122,7 +122,7 @@ def test_what_cannot_be_exported_is_said(cli: Callable, capsys: pytest.CaptureFi
         assert main(list(words)) == 1
         return capsys.readouterr().err
 
-    assert said("nowhere", "out") == "tfexp: nowhere/config.yaml cannot be read: No such file or directory\n"
+    assert said("nowhere", "out") == "tfexp: nowhere is not a run's folder: it has no config.yaml\n"
     cli("model=gan", "data=mixture", "train.steps=1", "train.eval_every=0", "hydra.run.dir=gan")
     assert said("gan", "out") == "tfexp: Gan predicts nothing that could be asked for\n"
     cli("model=linreg", "data=line", "train.steps=1", "hydra.run.dir=run")

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tfexp.experiment.cli import settings_of_run
+from tfexp.experiment.compare import numbers_of
 from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.sweeps.journal import Journal
 
 
 def want(path: Path) -> RunFolder | str:
@@ -49,6 +52,31 @@ def test_a_named_folder_holds_one_run(tmp_path: Path) -> None:
         f"{tmp_path / 'run'} already holds a run (config.yaml): choose another hydra.run.dir, or go on with "
         f"resume={tmp_path / 'run'}"
     )
+
+
+def test_a_sweeps_folder_holds_no_run_of_its_own_and_a_runs_no_sweep(tmp_path: Path) -> None:
+    Journal.create(tmp_path).close()
+    with pytest.raises(ExperimentError, match=r"already holds a sweep: choose another hydra\.run\.dir"):
+        RunFolder.create(tmp_path, exactly=True)
+    RunFolder.create(tmp_path / "run", exactly=True).close()
+    with pytest.raises(ExperimentError, match=r"already holds a run: choose another hydra\.sweep\.dir"):
+        Journal.create(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [(None, "is not a run's folder"), ("journal.jsonl", "is a sweep's folder: give the folder of one of its trials")],
+)
+def test_what_is_no_runs_folder_is_said(inside: str | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "there"
+    if inside is None:
+        path.touch()
+    else:
+        path.mkdir()
+        (path / inside).touch()
+    for reads in (numbers_of, settings_of_run):
+        with pytest.raises(ExperimentError, match=message):
+            reads(path)
 
 
 def test_a_folder_with_other_things_in_it_keeps_them(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ class Membership:
             _reach(os.environ.get("RAY_ADDRESS", "auto") if self._address == "auto" else self._address)
             with _kept_sigterm():
                 ray.init(address=self._address, **quiet)
-        except (OSError, RuntimeError, ValueError) as error:
+        except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
             what = (
                 f"choose {self._other}"
                 if self._address == "local"

@@ -44,7 +44,7 @@ from tfexp.experiment.composing import (
 from tfexp.experiment.datasets.source import Data
 from tfexp.experiment.errors import ExperimentError, SettingError, no_such, not_allowed
 from tfexp.experiment.missing import brought_by
-from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.outputs import RunFiles, RunFolder, require_run
 from tfexp.experiment.reproducing import SPREAD, Earlier
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schema import Settings
@@ -123,7 +123,8 @@ def data_of(words: list[str]) -> Data:
 
 def settings_of_run(folder: Path) -> Settings:
     """The settings that a run's folder has. Raises ExperimentError if it has none, or they are wrong."""
-    path = folder / "config.yaml"
+    require_run(folder)
+    path = RunFiles(folder).config
     return _settings_of(path, _load(path))
 
 
@@ -194,6 +195,9 @@ def _single(overrides: list[Override], compose: Compose, command: str) -> int:
     earlier = {name: given[name].value() for name in COMMANDS if name in given}
     if len(earlier) == 2:
         raise SettingError("resume", "give resume (go on) or rerun (once more from the start), not both")
+    for name, value in earlier.items():
+        if value == "":
+            raise SettingError(name, f"a run's folder must be given: {name}=outputs/…")
     if earlier.get("resume") is not None:
         return _resume(Path(str(earlier["resume"])), overrides, command)
     if earlier.get("rerun") is not None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
-from tfexp.experiment.outputs import RunFiles
+from tfexp.experiment.outputs import RunFiles, require_run
 
 __all__ = ["Compared", "compare", "environment_differences", "flat", "numbers_of", "parting_step"]
 
@@ -43,12 +43,11 @@ def numbers_of(folder: Path) -> dict[str, Any]:
     """The part of a run's result that its configuration decides. Raises ExperimentError if the run has no
     result.
     """
-    path = folder / "result.json"
+    require_run(folder)
+    path = RunFiles(folder).result
     try:
         numbers = json.loads(path.read_text(encoding="utf-8"))["numbers"]
     except FileNotFoundError as error:
-        if not RunFiles(folder).config.exists():
-            raise ExperimentError(f"{folder} is not a run's folder: it has no config.yaml") from error
         raise ExperimentError(f"{folder} has no result.json: that run did not finish (resume={folder})") from error
     except (json.JSONDecodeError, KeyError, TypeError) as error:
         raise ExperimentError(f"{path} is not a run's result: {error}") from error

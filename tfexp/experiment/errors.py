@@ -69,6 +69,8 @@ def not_allowed(error: PermissionError) -> ExperimentError:
 
 def nearest(given: str, choices: Iterable[str]) -> str | None:
     """The choice that was probably meant: the same last part, the same initials, or similar letters."""
+    if not given:
+        return None
     names = sorted(choices)
     for name in names:
         last = name.rpartition(".")[2]

@@ -25,7 +25,7 @@ from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
 
-__all__ = ["RunFiles", "RunFolder", "make_unique"]
+__all__ = ["RunFiles", "RunFolder", "is_sweep", "make_unique", "require_run"]
 
 
 class RunFiles:
@@ -84,8 +84,10 @@ class RunFolder(RunFiles):
         """A folder for a new run: `path`, or unless it must be `exactly` that, the first free `path-2`,
         `path-3`…
 
-        Raises ExperimentError if it cannot be written or, when `exactly`, already holds a run.
+        Raises ExperimentError if it cannot be written or, when `exactly`, already holds a run or a sweep.
         """
+        if exactly and is_sweep(path):
+            raise ExperimentError(f"{path} already holds a sweep: choose another hydra.run.dir")
         try:
             if exactly:
                 path.mkdir(parents=True, exist_ok=True)
@@ -114,16 +116,26 @@ class RunFolder(RunFiles):
         """The folder of an earlier run. Raises ExperimentError if there is none at `path` or it cannot be
         written.
         """
-        if not (path / "config.yaml").is_file():
-            if (path / "journal.jsonl").is_file():
-                raise ExperimentError(f"{path} is a sweep's folder: go on with python -m tfexp -m sweep.resume={path}")
-            raise ExperimentError(f"{path} is not a run's folder: it has no config.yaml")
+        require_run(path, f"go on with python -m tfexp -m sweep.resume={path}")
         if not os.access(path, os.W_OK):
             raise ExperimentError(f"{path} cannot be written: {os.strerror(13)}")
         return cls(path)
 
     def close(self) -> None:
         os.close(self._lock)
+
+
+def is_sweep(path: Path) -> bool:
+    return (path / "journal.jsonl").is_file()
+
+
+def require_run(path: Path, of_sweeps: str = "give the folder of one of its trials") -> None:
+    """Raise ExperimentError unless `path` is a run's folder; `of_sweeps` says what to do with a sweep's."""
+    if RunFiles(path).config.is_file():
+        return
+    if is_sweep(path):
+        raise ExperimentError(f"{path} is a sweep's folder: {of_sweeps}")
+    raise ExperimentError(f"{path} is not a run's folder: it has no config.yaml")
 
 
 def make_unique(path: Path) -> Path:

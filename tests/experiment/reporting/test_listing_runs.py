@@ -139,6 +139,11 @@ def test_what_cannot_be_is_one_line(words: list[str], code: int, message: str, t
     assert message in err.splitlines()[-1]
 
 
+def test_a_sweeps_folder_is_known_for_one(tree: Path, show: Callable) -> None:
+    (tree / "journal.jsonl").touch()
+    assert show("show", ".") == (1, "", "tfexp: . is a sweep's folder: python -m tfexp.runs report . shows its trials\n")
+
+
 def test_an_end_of_a_name_means_it_where_no_other_ends_so(tree: Path) -> None:
     runs = find_runs(tree)
     assert name_of("loss", runs) == "test.loss"

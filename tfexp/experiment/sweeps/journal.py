@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.errors import ExperimentError
+from tfexp.experiment.outputs import RunFiles
 from tfexp.formats.bundle_files import sync_path
 
 __all__ = ["Event", "Journal", "go_on"]
@@ -38,8 +39,10 @@ class Journal:
 
     @classmethod
     def create(cls, folder: Path) -> Journal:
-        """Raises ExperimentError if the folder holds a sweep already."""
+        """Raises ExperimentError if the folder holds a sweep or a run already."""
         path = folder / NAME
+        if RunFiles(folder).config.exists():
+            raise ExperimentError(f"{folder} already holds a run: choose another hydra.sweep.dir")
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o666)
         except FileExistsError as error:
