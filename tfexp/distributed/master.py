@@ -238,7 +238,7 @@ class Master(PartialSteps):
         session = self._session(request.session)
         options = request.options
         signature = Signature(tuple(options.feed), tuple(options.fetch), tuple(options.target))
-        self._prepare(call, session, signature)  # what is wrong with it is said now
+        self._prepare(session, signature)  # what is wrong with it is said now
         number = session.next_callable
         session.next_callable += 1
         session.callables[number] = signature, options.run_options

@@ -68,7 +68,7 @@ class Steps(Machine):
 
     # --- cutting and registering -------------------------------------------------------------------------------------
 
-    def _prepare(self, call: int, session: Session, signature: Signature) -> Prepared:
+    def _prepare(self, session: Session, signature: Signature) -> Prepared:
         found = session.prepared.get(signature)
         if found is not None:
             return found
@@ -150,7 +150,7 @@ class Steps(Machine):
     def _run_step(self, call: int, request: m.RunStep) -> list[Command]:
         session = self._session(request.session)
         signature = Signature(tuple([name for name, _ in request.feeds]), request.fetches, request.targets)
-        prepared = self._prepare(call, session, signature)
+        prepared = self._prepare(session, signature)
         options = request.options or NO_OPTIONS
         feeds = {full: value for full, (_, value) in zip(prepared.feeds, request.feeds, strict=True)}
         run = Run(call, session, prepared, self._numbers() >> 8, feeds, options)
