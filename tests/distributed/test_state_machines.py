@@ -227,6 +227,19 @@ def test_of_a_step_that_one_task_cannot_take_the_others_forget_their_parts() -> 
     assert _forgotten(driver.asks) == [(PS, "after")]
 
 
+def test_a_session_that_one_task_refuses_ends_on_the_others() -> None:
+    driver = _Driver()
+    driver.feed(ev.Asked(1, m.CreateSession(_graph(), config_pb2.ConfigProto())))
+    driver.feed(ev.Answered((ask := driver.asks.pop(0)).ask, _answer(ask.request)))
+    taking, refusing = driver.asks
+    driver.asks = []
+    driver.feed(ev.Answered(taking.ask, m.Done()))
+    driver.feed(ev.Failed(refusing.ask, errors.InvalidArgumentError(None, None, "another cluster")))
+    assert isinstance(driver.outcome[1], ev.Refuse)
+    deleted = m.DeleteWorkerSession(taking.request.session)
+    assert sorted((ask.task, ask.request) for ask in driver.asks) == [(PS, deleted), (WORKER, deleted)]
+
+
 def _key(task: str, name: str, incarnation: int = 7) -> str:
     return f"{task}/device:CPU:0;{incarnation:016x};{WORKER}/device:CPU:0;{name};0:0"
 
