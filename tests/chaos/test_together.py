@@ -19,4 +19,4 @@ def test_every_step_is_made_once_of_the_gradients_it_is_to_be_made_of(seed: int)
 def test_a_chief_that_goes_on_after_half_an_update_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(State, "_torn", lambda self, session: False)
     with pytest.raises(Violation, match=r"were applied twice|of different steps"):
-        simulate_together(2)
+        simulate_together(5)

@@ -290,6 +290,8 @@ class World:
                 self._post(host, lambda: self._begin_graph(host, command, state))
             case ev.Drop(containers):
                 host.resources.clear(containers or None)
+            case ev.Unload(program=program):
+                program.close()
             case ev.Forget(session):
                 host.sessions.pop(session, None)
 

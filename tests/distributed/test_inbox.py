@@ -205,3 +205,18 @@ def test_an_owner_keeps_what_it_watches_when_it_is_back_from_work() -> None:
         kept.writer.send(b"kept")
         assert inbox.get() == b"kept"
     assert read_by == [threading.current_thread()]
+
+
+def test_an_owner_back_from_work_during_which_somebody_slept_works_again() -> None:
+    """What others took over then does not count as work that it has before it."""
+    inbox = Inbox()
+    inbox.put(lambda: None)
+    inbox.get()()  # it works
+    done = threading.Event()
+    inbox.put(done.set)  # what it would do next
+    inbox.spread()
+    assert done.wait(60)
+    work = threading.Event().set
+    inbox.put(work)
+    assert not inbox._items.empty()
+    assert inbox.get() == work

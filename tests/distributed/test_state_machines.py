@@ -14,6 +14,7 @@ from tensorboard.compat.proto import config_pb2
 import tfexp as tf
 from tfexp.core import errors
 from tfexp.distributed import events as ev
+from tfexp.distributed import master_steps
 from tfexp.distributed import messages as m
 from tfexp.distributed.master import Master
 from tfexp.distributed.master_steps import OURS
@@ -183,6 +184,62 @@ def test_a_failed_registration_is_tried_again() -> None:
     assert isinstance(driver.outcome[3], ev.Respond)
 
 
+def _forgotten(asks: list[ev.Ask]) -> list[tuple[str, str]]:
+    """What tasks are told to forget: (task, graph)."""
+    return [(ask.task, ask.request.graph) for ask in asks if isinstance(ask.request, m.DeregisterGraph)]
+
+
+def _fetching(session: str, name: str) -> m.RunStep:
+    return m.RunStep(session, (("a:0", np.float32(3.0)),), (name,), ())
+
+
+@pytest.mark.parametrize("running", [False, True])
+def test_of_too_many_steps_the_first_that_nobody_runs_is_forgotten_by_all(
+    running: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(master_steps, "_MAX_STEPS", 2)
+    driver = _Driver()
+    session = driver.session()
+    for call, name in enumerate(("b:0", "c:0"), 2):
+        driver.feed(ev.Asked(call, _fetching(session, name)))
+        driver.settle()
+    if running:
+        driver.feed(ev.Asked(4, _fetching(session, "b:0")))
+    driver.feed(ev.Asked(5, _fetching(session, "d:0")))
+    assert _forgotten(driver.asks) == ([(PS, "graph"), (WORKER, "graph")] if running else [(PS, "graph")])
+    driver.settle()
+    driver.feed(ev.Asked(6, _fetching(session, "c:0")))
+    driver.settle()
+    assert all(isinstance(answer, ev.Respond) for answer in driver.outcome.values())
+
+
+def test_of_a_step_that_one_task_cannot_take_the_others_forget_their_parts() -> None:
+    driver = _Driver()
+    session = driver.session()
+    driver.feed(ev.Asked(2, _step(session)))
+    before, failing, after = driver.asks
+    driver.asks = []
+    driver.feed(ev.Answered(before.ask, m.GraphRegistered("before")))
+    driver.feed(ev.Failed(failing.ask, errors.UnavailableError(None, None, "gone")))
+    assert _forgotten(driver.asks) == [(PS, "before")]
+    driver.asks = []
+    driver.feed(ev.Answered(after.ask, m.GraphRegistered("after")))
+    assert _forgotten(driver.asks) == [(PS, "after")]
+
+
+def test_a_session_that_one_task_refuses_ends_on_the_others() -> None:
+    driver = _Driver()
+    driver.feed(ev.Asked(1, m.CreateSession(_graph(), config_pb2.ConfigProto())))
+    driver.feed(ev.Answered((ask := driver.asks.pop(0)).ask, _answer(ask.request)))
+    taking, refusing = driver.asks
+    driver.asks = []
+    driver.feed(ev.Answered(taking.ask, m.Done()))
+    driver.feed(ev.Failed(refusing.ask, errors.InvalidArgumentError(None, None, "another cluster")))
+    assert isinstance(driver.outcome[1], ev.Refuse)
+    deleted = m.DeleteWorkerSession(taking.request.session)
+    assert sorted((ask.task, ask.request) for ask in driver.asks) == [(PS, deleted), (WORKER, deleted)]
+
+
 def _key(task: str, name: str, incarnation: int = 7) -> str:
     return f"{task}/device:CPU:0;{incarnation:016x};{WORKER}/device:CPU:0;{name};0:0"
 
@@ -298,6 +355,17 @@ def _session_with(handle: str, other: int, master: str = WORKER, own: int = 7) -
     """A session of this server and another task, whose incarnation is `other`."""
     known = {f"{PS}/device:CPU:0": own, "/job:ps/replica:0/task:1/device:CPU:0": other}
     return m.CreateWorkerSession(handle, "ps", 0, {}, master, 1, False, known)
+
+
+def test_a_graph_that_is_not_wanted_any_more_is_unloaded_unless_it_runs() -> None:
+    program = _Program((), (), (frozenset(),))
+    worker = _worker_with(program)
+    (execute,) = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5, {}, ())))
+    assert isinstance(execute, ev.Execute)
+    assert worker.handle(ev.Asked(3, m.DeregisterGraph("", HANDLE))) == [ev.Respond(3, m.Done())]
+    idle = _worker_with(program)
+    expected = [ev.Unload("", program), ev.Respond(3, m.Done())]
+    assert idle.handle(ev.Asked(3, m.DeregisterGraph("", HANDLE))) == expected
 
 
 def test_a_session_ends_when_a_newer_one_knows_that_another_of_its_tasks_was_started_again() -> None:

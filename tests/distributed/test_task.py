@@ -15,6 +15,7 @@ from tests.distributed import waiting
 from tfexp.core import errors
 from tfexp.core.errors import OpError
 from tfexp.distributed import events as ev
+from tfexp.distributed import master_steps
 from tfexp.distributed import messages as m
 from tfexp.distributed.task import Task
 from tfexp.distributed.transport import Transport
@@ -219,3 +220,13 @@ def test_parts_that_start_at_once_have_one_beginning(task: Task) -> None:
     _executed(task, program, run, 0)
     other.join(30)
     assert begun == [5]
+
+
+def test_of_a_step_that_is_forgotten_nothing_is_kept(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(master_steps, "_MAX_STEPS", 1)
+    session = _session(task)
+    for targets in ((), ("y",), ("y", "y"), ()):
+        reply = task.call(m.RunStep(session, (("x:0", np.float32(3)),), ("y:0",), targets))
+        assert isinstance(reply, m.StepRun)
+        assert reply.values == (3.0,)
+        assert len(task._programs[session]) == 1

@@ -6,6 +6,7 @@ import logging
 import signal
 import threading
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tests.runtime.asleep import Asleep, Background, soon
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InvalidArgumentError
 from tfexp.core.waiting import Promise
 from tfexp.runtime import waiting
+from tfexp.runtime.flow import Flow, Started
 from tfexp.runtime.step import StepState
 
 
@@ -298,6 +300,36 @@ def test_closing_the_session_wakes_its_steps(asleep: Asleep, together: bool) -> 
     for step in steps:
         with pytest.raises(CancelledError, match="Dequeue operation was cancelled"):
             step.result()
+
+
+@pytest.mark.parametrize("when", ["start", "resume"])
+def test_a_step_that_is_cancelled_while_its_last_node_begins_to_wait_ends(when: str) -> None:
+    """Whoever cancels it finds nothing that waits, and the step looks whether it is cancelled only before it runs a node."""
+    state = StepState()
+
+    def promised(position: int) -> Started:
+        return Started(position, Promise(lambda: "nothing", Promise.fail), [], 0.0)
+
+    class Runner:
+        """One node, then another. The step is cancelled as the second starts, or as the first goes on to its second part."""
+
+        plan: Any = SimpleNamespace(
+            steps=[SimpleNamespace(waits=True, behind=behind, name="n", origin=None) for behind in (frozenset(), {0})]
+        )
+
+        def start(self, position: int) -> Started:
+            state.cancel(CancelledError(None, None, "not wanted"))
+            return promised(position)
+
+        def resume(self, started: Started) -> Started | None:
+            started.waiting.result()
+            return self.start(started.position) if when == "resume" else None
+
+    first = promised(0)
+    first.waiting.keep(None)  # type: ignore[attr-defined]
+    step = Background(lambda: Flow(Runner(), [0, 1], state).run(first))  # type: ignore[arg-type]
+    with pytest.raises(CancelledError, match="not wanted"):
+        step.result()
 
 
 def test_the_keyboard_interrupts_a_step_that_waits(asleep: Asleep) -> None:

@@ -10,7 +10,6 @@ import ast
 from collections.abc import Iterable, Sequence
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 Names = frozenset[str]
 _NONE: Names = frozenset()
 

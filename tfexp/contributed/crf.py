@@ -165,7 +165,6 @@ class CrfDecodeBackwardRnnCell(RNNCell):
 
     def __init__(self, num_tags: int):
         super().__init__()
-        self._num_tags = num_tags
 
     @property
     def state_size(self) -> Any:

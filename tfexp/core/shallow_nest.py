@@ -38,10 +38,6 @@ def is_sequence_or_composite(value: Any) -> bool:
     return is_nested(value, expand_composites=True)
 
 
-def _is_namedtuple(value: Any) -> bool:
-    return isinstance(value, tuple) and hasattr(value, "_fields")
-
-
 def _yield_value(iterable: Any) -> Iterator[Any]:
     """The elements of a structure, in the order of leaves."""
     return (child for _, child in children(iterable))

@@ -136,10 +136,18 @@ class LetGo:
 
 
 @dataclass(frozen=True)
+class Unload:
+    """Drop a program of a session, which nobody runs."""
+
+    session: str
+    program: Any
+
+
+@dataclass(frozen=True)
 class Forget:
     """Drop what belongs to a session alone."""
 
     session: str
 
 
-Command = Respond | Refuse | Ask | Abandon | SetTimer | Load | Execute | Drop | LetGo | Forget
+Command = Respond | Refuse | Ask | Abandon | SetTimer | Load | Execute | Drop | LetGo | Unload | Forget

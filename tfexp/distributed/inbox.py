@@ -110,6 +110,8 @@ class Inbox:
         """Somebody sleeps in the middle of the owner's work: threads of their own do what the owner was to do next."""
         for item in self._left_items():
             if callable(item):
+                with self._lock:
+                    self._work = False
                 _start(item)
             else:
                 self.put(item)  # the answer; the owner may have looked in the meantime, and sleep as there was none

@@ -101,8 +101,9 @@ class Master(PartialSteps):
         requests: list[tuple[str, Any]],
         then: Callable[[dict[str, Any]], list[Command]],
         wait: bool = False,
+        undo: Callable[[], list[Command]] = list,
     ) -> list[Command]:
-        """Ask all of them at once; go on when all have answered; the first error is the call's."""
+        """Ask all of them at once; go on when all have answered. The first error is the call's; then `undo` is done."""
         if not requests:
             return then({})
         replies: dict[str, Any] = {}
@@ -115,7 +116,7 @@ class Master(PartialSteps):
             finish()
             for ask in asks:
                 self._forget(ask)
-            return [*(Abandon(ask, error) for ask in asks), Refuse(call, error)]
+            return [*(Abandon(ask, error) for ask in asks), Refuse(call, error), *undo()]
 
         def answered(task: str, reply: Any) -> list[Command]:
             replies[task] = reply
@@ -176,7 +177,11 @@ class Master(PartialSteps):
             self._sessions[session.handle] = session
             return [Respond(call, m.SessionCreated(session.handle, session.graph.version))]
 
-        return self._gather(call, requests, created)
+        return self._gather(call, requests, created, undo=lambda: self._deletions(session))
+
+    def _deletions(self, session: Session) -> list[Command]:
+        """Have its tasks forget the session."""
+        return [self._tell(task, m.DeleteWorkerSession(session.handle)) for task in session.tasks]
 
     def _cluster(self) -> dict[str, dict[int, str]]:
         cluster: dict[str, dict[int, str]] = {}
@@ -206,8 +211,7 @@ class Master(PartialSteps):
         commands: list[Command] = []
         for run in list(session.runs.values()):
             commands.extend(self._fail(run, error))
-        commands.extend(self._tell(task, m.DeleteWorkerSession(session.handle)) for task in session.tasks)
-        return commands
+        return commands + self._deletions(session)
 
     def _elapsed(self) -> list[Command]:
         """End the sessions whose clients seem to be gone."""
@@ -238,7 +242,7 @@ class Master(PartialSteps):
         session = self._session(request.session)
         options = request.options
         signature = Signature(tuple(options.feed), tuple(options.fetch), tuple(options.target))
-        self._prepare(call, session, signature)  # what is wrong with it is said now
+        self._prepare(session, signature)  # what is wrong with it is said now
         number = session.next_callable
         session.next_callable += 1
         session.callables[number] = signature, options.run_options

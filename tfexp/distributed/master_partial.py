@@ -24,7 +24,7 @@ class PartialSteps(LoopSteps):
         if not request.fetches and not request.targets:
             raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
         signature = Signature(request.feeds, request.fetches, request.targets, True)
-        prepared = self._prepare(call, session, signature)
+        prepared = self._prepare(session, signature)
         partial = Partial(f"{self._numbers():016x}", set(prepared.fetches))
         run = Run(call, session, prepared, self._numbers() >> 8, {}, NO_OPTIONS, partial=partial)
         session.runs[partial.handle] = run

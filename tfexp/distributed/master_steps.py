@@ -68,7 +68,7 @@ class Steps(Machine):
 
     # --- cutting and registering -------------------------------------------------------------------------------------
 
-    def _prepare(self, call: int, session: Session, signature: Signature) -> Prepared:
+    def _prepare(self, session: Session, signature: Signature) -> Prepared:
         found = session.prepared.get(signature)
         if found is not None:
             return found
@@ -83,10 +83,6 @@ class Steps(Machine):
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
         prepared = _prepared(signature, cut, full_feeds, full_fetches, targets)
         prepared.trials = trials
-        if len(session.prepared) >= _MAX_STEPS:
-            oldest = next(iter(session.prepared))
-            if session.prepared[oldest].missing == 0:
-                del session.prepared[oldest]
         session.prepared[signature] = prepared
         return prepared
 
@@ -120,6 +116,8 @@ class Steps(Machine):
 
         def registered(part: Prepared, number: int, reply: m.GraphRegistered) -> list[Command]:
             part.graphs[number] = reply.graph
+            if session.prepared.get(signature) is not prepared:  # another of them failed
+                return self._deregistrations(session, prepared)
             prepared.missing -= 1
             if prepared.missing:
                 return []
@@ -132,9 +130,10 @@ class Steps(Machine):
                 del session.prepared[signature]
             waiting, prepared.waiting = prepared.waiting, []
             named = with_prefix(error, task)
-            return [command for run in waiting if not run.over for command in self._fail(run, named)]
+            failures = [command for run in waiting if not run.over for command in self._fail(run, named)]
+            return failures + self._deregistrations(session, prepared)
 
-        commands: list[Command] = []
+        commands = self._forget_oldest(session)
         for part, number, stage in to_register:
             commands.append(
                 self._ask(
@@ -147,10 +146,31 @@ class Steps(Machine):
             )
         return commands
 
+    def _forget_oldest(self, session: Session) -> list[Command]:
+        """If there are too many steps, forget the first that nobody runs."""
+        if len(session.prepared) <= _MAX_STEPS:
+            return []
+        running = {run.prepared.signature for run in session.runs.values()}
+        for signature, prepared in session.prepared.items():
+            if prepared.missing == 0 and signature not in running:
+                del session.prepared[signature]
+                return self._deregistrations(session, prepared)
+        return []
+
+    def _deregistrations(self, session: Session, prepared: Prepared) -> list[Command]:
+        """Have the tasks forget what they have of a step."""
+        commands: list[Command] = []
+        for part in prepared.with_rounds():
+            for number, graph in enumerate(part.graphs):
+                if graph:
+                    part.graphs[number] = ""
+                    commands.append(self._tell(part.partition.stages[number].task, m.DeregisterGraph(session.handle, graph)))
+        return commands
+
     def _run_step(self, call: int, request: m.RunStep) -> list[Command]:
         session = self._session(request.session)
         signature = Signature(tuple([name for name, _ in request.feeds]), request.fetches, request.targets)
-        prepared = self._prepare(call, session, signature)
+        prepared = self._prepare(session, signature)
         options = request.options or NO_OPTIONS
         feeds = {full: value for full, (_, value) in zip(prepared.feeds, request.feeds, strict=True)}
         run = Run(call, session, prepared, self._numbers() >> 8, feeds, options)
@@ -271,12 +291,7 @@ class Steps(Machine):
             if prepared.trials.ended(metadata.step_stats):
                 del session.prepared[prepared.signature]
                 if not any(other.prepared is prepared for other in session.runs.values()):
-                    commands = [
-                        self._tell(stage.task, m.DeregisterGraph(session.handle, graph))
-                        for part in prepared.with_rounds()
-                        for stage, graph in zip(part.partition.stages, part.graphs, strict=True)
-                        if stage.loop is None
-                    ]
+                    commands = self._deregistrations(session, prepared)
             if not prepared.trials.measuring:
                 log.info("%s", prepared.trials.describe())
         return commands

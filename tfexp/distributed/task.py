@@ -6,6 +6,7 @@ no more often than it has to. Answers of other tasks come in on the transports' 
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import secrets
@@ -310,6 +311,10 @@ class Task:
             case ev.LetGo(step):
                 for holder in list(self._sessions.values()):
                     holder.let_go(step)
+            case ev.Unload(session, program):
+                with contextlib.suppress(ValueError):  # its session has ended meanwhile
+                    self._programs.get(session, []).remove(program)
+                program.close()
             case ev.Forget(session):
                 resources = self._sessions.pop(session, None)
                 if resources is not None:

@@ -26,6 +26,7 @@ from tfexp.distributed.events import (
     Load,
     Refuse,
     Respond,
+    Unload,
 )
 from tfexp.distributed.worker_groups import Groups
 from tfexp.plan.stages import task_of
@@ -201,9 +202,12 @@ class Worker(Groups):
         return [Load(ask, call, request.session, request.graph_def, request.config, session.isolated)]
 
     def _deregister_graph(self, call: int, request: m.DeregisterGraph) -> list[Command]:
-        if self._session(request.session).graphs.pop(request.graph, None) is None:
+        program = self._session(request.session).graphs.pop(request.graph, None)
+        if program is None:
             raise AbortedError(None, None, f"Graph handle is not found: {request.graph}.")
-        return [Respond(call, m.Done())]
+        if any(run.program is program for step in self._steps.values() for run in step.runs.values()):
+            return [Respond(call, m.Done())]  # what runs goes on; the program ends with its session
+        return [Unload(request.session, program), Respond(call, m.Done())]
 
     def _cleanup_all(self, call: int, request: m.CleanupAll) -> list[Command]:
         return [Drop(request.containers), Respond(call, m.Done())]

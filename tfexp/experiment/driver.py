@@ -105,7 +105,7 @@ class _Driver:
             try:
                 with gang:
                     self._write_rows(gang)
-                    done, seconds = self._follow(gang, stop)
+                    done, seconds = self._follow(gang)
                     gang.dismiss()
                     rows = self._write_rows(gang)
             except TaskFailed as error:
@@ -142,7 +142,7 @@ class _Driver:
 
     # --- while it runs ---------------------------------------------------------------------------------------------
 
-    def _follow(self, gang: Gang, stop: StopRequest) -> tuple[Message, float]:
+    def _follow(self, gang: Gang) -> tuple[Message, float]:
         """See the workers through to their end; the chief's last word, and the seconds that the training took."""
         _say(f"waiting for {_CHIEF} to {'initialise' if self.begin is None else 'restore'} the variables")
         progress: Progress | None = None

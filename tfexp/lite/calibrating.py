@@ -77,7 +77,7 @@ def quantize_all(
     able = [step for step in steps if step.op in _VERSIONS]
     if len(able) < len(steps) and not allow_float:
         raise NotQuantizableError(step.op for step in steps if step not in able)
-    scales = _Scales(draft, able, _ranges(draft.model(), draft, examples()))
+    scales = _Scales(draft, able, _ranges(draft.model(), examples()))
     given, made = list(draft.inputs), list(draft.outputs)
     real = {name for step in steps if step not in able for name in (*step.inputs, *step.outputs)}
     for step in able:
@@ -103,7 +103,7 @@ def _activations(draft: Draft, names: Iterable[str]) -> list[str]:
 # --- ranges and scales -------------------------------------------------------------------------------------------------
 
 
-def _ranges(model: LiteModel, draft: Draft, examples: Iterable[Sequence[Any]]) -> dict[str, tuple[float, float]]:
+def _ranges(model: LiteModel, examples: Iterable[Sequence[Any]]) -> dict[str, tuple[float, float]]:
     """The least and greatest number that each activation had. ValueError: there are no examples."""
     interpreter = Interpreter(model_content=write_model(model))
     found: dict[str, tuple[float, float]] = {}

@@ -214,7 +214,6 @@ def _check_static_rank(value: Any) -> None:
 def _rank_assertion(
     x: Any,
     ranks: Sequence[Any],
-    default_name: str,
     accepts: Callable[[int, list[int]], bool],
     compare: Callable[[Tensor], Tensor],
     wanted: str,
@@ -262,7 +261,6 @@ def assert_rank(
         return _rank_assertion(
             x,
             [wanted],
-            "assert_rank",
             lambda found, allowed: found == allowed[0],
             lambda found: equal(found, wanted),
             "",
@@ -285,7 +283,6 @@ def assert_rank_at_least(
         return _rank_assertion(
             x,
             [wanted],
-            "assert_rank_at_least",
             lambda found, allowed: found >= allowed[0],
             lambda found: greater_equal(found, wanted),
             "at least ",
@@ -321,7 +318,6 @@ def assert_rank_in(
         return _rank_assertion(
             x,
             allowed,
-            "assert_rank_in",
             lambda found, numbers: found in numbers,
             is_one_of,
             "in ",

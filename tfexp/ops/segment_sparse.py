@@ -33,7 +33,7 @@ def _divisors(kind: str, sizes: np.ndarray) -> np.ndarray:
     return sizes if kind == "Mean" else np.sqrt(sizes)
 
 
-def _check(data: np.ndarray, indices: np.ndarray, ids: np.ndarray, rows: int, segments: int | None) -> None:
+def _check(indices: np.ndarray, ids: np.ndarray, rows: int, segments: int | None) -> None:
     if indices.shape != ids.shape:
         raise InvalidArgumentError(None, None, "segment_ids and indices should have same size.")
     if segments is not None and ids.size and ids[-1] >= segments:
@@ -96,7 +96,7 @@ def _define(kind: str) -> tuple[Op, Op]:
 
     @plain.kernel("CPU")
     def _(ctx: Any, data: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
-        _check(data, indices, segment_ids, data.shape[0], None)
+        _check(indices, segment_ids, data.shape[0], None)
         return _reduce(kind, data, indices, segment_ids, int(segment_ids[-1]) + 1 if segment_ids.size else 0)
 
     @counted.shape
@@ -105,7 +105,7 @@ def _define(kind: str) -> tuple[Op, Op]:
 
     @counted.kernel("CPU")
     def _(ctx: Any, data: np.ndarray, indices: np.ndarray, segment_ids: np.ndarray, num_segments: Any) -> np.ndarray:
-        _check(data, indices, segment_ids, data.shape[0], int(num_segments))
+        _check(indices, segment_ids, data.shape[0], int(num_segments))
         return _reduce(kind, data, indices, segment_ids, int(num_segments))
 
     @backward.shape

@@ -95,6 +95,8 @@ class Flow:
         position = started.position
         self._parked[position] = started
         started.waiting.on_settled(lambda: self._settled.put(position))
+        if self._state is not None and self._state.reason is not None:  # cancelled while this one was not among the parked
+            started.waiting.give_up(self._state.reason)
 
     def _next_settled(self) -> int:
         found: list[int] = []

@@ -98,10 +98,6 @@ class TimeSeriesModel(abc.ABC):
     def _scale_back_data(self, data: Any) -> Any:
         return data if self._input_statistics is None else data * self._stats_sigmas + self._stats_means
 
-    def _scale_variance(self, variance: Any) -> Any:
-        known = self._input_statistics
-        return variance if known is None else variance / known.overall_feature_moments.variance
-
     def _scale_back_variance(self, variance: Any) -> Any:
         known = self._input_statistics
         return variance if known is None else variance * known.overall_feature_moments.variance
