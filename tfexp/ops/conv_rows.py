@@ -15,6 +15,7 @@ Arrays as in `conv_kernels`; filters are in the dtype to compute in.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from typing import Any, NamedTuple
 
@@ -65,7 +66,8 @@ class _Strip(NamedTuple):
     high: int
 
 
-def _strips(lay: Windows) -> list[_Strip]:
+@functools.lru_cache(maxsize=256)
+def _strips(lay: Windows) -> tuple[_Strip, ...]:
     """The windows of the second dimension, cut where other elements of them are inside."""
     size, stride, dilation, before = lay.inputs[1], lay.strides[1], lay.dilations[1], lay.before[1]
     strips: list[_Strip] = []
@@ -77,7 +79,7 @@ def _strips(lay: Windows) -> list[_Strip]:
             strips[-1] = strips[-1]._replace(last=window + 1)
         else:
             strips.append(_Strip(window, window + 1, low, high))
-    return strips
+    return tuple(strips)
 
 
 def _places(lay: Windows, block: Block) -> tuple[slice, list[tuple[int, int, int, int]]]:
@@ -102,7 +104,7 @@ class _Rows:
     """How the rows of blocks are made into matrices: in strips without padding, or (one strip) with it."""
 
     lay: Windows
-    strips: list[_Strip]
+    strips: tuple[_Strip, ...]
     is_exact: bool
 
     def source(self, x: Array, block: Block, rows: slice, dtype: np.dtype[Any]) -> Array:
@@ -147,7 +149,7 @@ def _rows_of(lay: Windows, block: Block, elements: int) -> _Rows:
     saved = outside * (block.last - block.first) * (block.bottom - block.top) * math.prod(lay.outputs[2:]) * elements
     if saved > (len(strips) - 1) * _STRIP:
         return _Rows(lay, strips, True)
-    return _Rows(lay, [_Strip(0, lay.outputs[1], 0, lay.sizes[1])], False)
+    return _Rows(lay, (_Strip(0, lay.outputs[1], 0, lay.sizes[1]),), False)
 
 
 def _row_blocks(batch: int, lay: Windows, depth: int, out_depth: int, dtype: np.dtype[Any]) -> list[Block]:
