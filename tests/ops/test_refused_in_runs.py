@@ -26,6 +26,8 @@ ROWS = [
         {},
         "Input 1 has shape [2 7 10] and doesn't match input 0 with shape [2 3 5].",
     ),
+    ("CompareAndBitpack", [np.ones((2, 6)), np.float64(0)], {}, "should be divisible by 8, but saw shape: [2,6]"),
+    ("ResizeBicubic", [np.ones((1, 2, 3, 0)), np.int32([2, 2])], {}, "image must have at least one channel"),
     ("Diag", [np.float32(1)], {}, "Input must be at least rank 1, got 0"),
     ("DiagPart", [np.ones((2, 3))], {}, "Invalid shape [2,3]: dimensions 0 and 1 do not match."),
     ("DiagPart", [np.ones(3)], {}, "even and positive, got shape [3]"),
