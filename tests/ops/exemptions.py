@@ -84,7 +84,8 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 
 _OLDER_LINALG = """
 BatchCholesky BatchMatrixInverse BatchMatrixDeterminant BatchMatrixSolve BatchMatrixTriangularSolve BatchMatrixDiag
-BatchMatrixDiagPart BatchMatrixSetDiag BatchMatrixBandPart
+BatchMatrixDiagPart BatchMatrixSetDiag BatchMatrixBandPart BatchMatrixSolveLs BatchCholeskyGrad SelfAdjointEig
+BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd
 """
 
 EXEMPT: dict[str, str] = {
