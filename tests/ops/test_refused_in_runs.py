@@ -29,6 +29,12 @@ ROWS = [
     ("CompareAndBitpack", [np.ones((2, 6)), np.float64(0)], {}, "should be divisible by 8, but saw shape: [2,6]"),
     ("ResizeBicubic", [np.ones((1, 2, 3, 0)), np.int32([2, 2])], {}, "image must have at least one channel"),
     (
+        "Dilation2DBackpropFilter",
+        [np.ones((2, 5, 2, 3)), np.ones((2, 2, 3)), np.ones((2, 4, 1, 3))],
+        {"strides": [1, 1, -1, 1], "rates": [1] * 4, "padding": "VALID"},
+        "Stride must be > 0, but got -1",
+    ),
+    (
         "Conv2DBackpropInput",
         [np.int32([[2, 4]]), np.ones((2, 2, 2, 3)), np.ones((2, 3, 2, 3))],
         {"strides": [1] * 4, "padding": "VALID"},
