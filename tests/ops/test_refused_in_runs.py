@@ -204,3 +204,41 @@ def test_the_upper_bound_of_a_band_decides_for_a_number():
     with tf.Graph().as_default(), tf.Session() as session:
         band = tf.matrix_band_part(np.ones((2, 2)), 0, tf.constant(0, tf.int64))
         assert session.run(band).tolist() == [[1, 0], [0, 1]]
+
+
+VOLUME = [2, 4, 5, 3]
+ONES = {"strides": [1] * 4, "padding": "VALID"}
+
+
+@pytest.mark.parametrize(
+    ("op", "types", "shapes", "attrs", "text"),
+    [
+        ("Conv2DBackpropInput", "iff", [[4, 1], [2, 2, 2, 3], [2, 3, 2, 3]], ONES, "Shape must be rank 1 but is rank 2"),
+        ("Conv2DBackpropFilter", "fif", [VOLUME, [4, 1], VOLUME], ONES, "Shape must be rank 1 but is rank 2"),
+        ("DepthwiseConv2dNativeBackpropFilter", "fif", [VOLUME, [4, 1], VOLUME], ONES, "Shape must be rank 1 but is rank 2"),
+        ("MirrorPadGrad", "fi", [[3, 6], [2]], {"mode": "REFLECT"}, "Shape must be rank 2 but is rank 1"),
+        ("MirrorPadGrad", "fi", [[3, 6], [3, 2]], {"mode": "REFLECT"}, "Shape must be rank 3 but is rank 2"),
+        (
+            "MaxPoolGradGrad",
+            "fff",
+            [VOLUME, None, [2, 4, 5, 7]],
+            {**ONES, "ksize": [1] * 4},
+            "must be equal, but are 3 and 7",
+        ),
+        ("MaxPoolGradGradV2", "fffii", [VOLUME, None, [2, 4, 5, 7], [4], [4]], {"padding": "SAME"}, "but are 3 and 7"),
+    ],
+)
+def test_shapes_that_cannot_be_are_refused_when_built(op, types, shapes, attrs, text):
+    with tf.Graph().as_default():
+        given = [tf.placeholder({"f": tf.float32, "i": tf.int32}[t], s) for t, s in zip(types, shapes, strict=True)]
+        with pytest.raises(ValueError, match=text):
+            get_op(op)(*given, **attrs)
+
+
+def test_a_second_gradient_of_pooling_has_the_pooled_shape():
+    with tf.Graph().as_default():
+        x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [2, 2, 2, 3])
+        sizes = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]}
+        assert get_op("MaxPoolGradGrad")(x, y, x, padding="SAME", **sizes).shape.as_list() == [None] * 4
+        whole = tf.placeholder(tf.float32, VOLUME)
+        assert get_op("MaxPoolGradGradV2")(whole, y, whole, *sizes.values(), padding="VALID").shape == [2, 2, 2, 3]

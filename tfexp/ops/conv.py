@@ -110,6 +110,7 @@ def _forward_shape(op: Op, rank: int) -> None:
 def _input_gradient_shape(op: Op, rank: int) -> None:
     @op.shape
     def _(input_sizes: InputShape, filter: InputShape, out_backprop: InputShape, **attrs: Any) -> TensorShape:
+        with_rank(input_sizes, 1)
         filters, grads = with_rank(filter, rank).as_list(), with_rank(out_backprop, rank).as_list()
         data_format = _format(attrs, rank)
         batch, out_depth = batch_and_depth(grads, data_format)
@@ -132,6 +133,7 @@ def _input_gradient_shape(op: Op, rank: int) -> None:
 def _filter_gradient_shape(op: Op, rank: int) -> None:
     @op.shape
     def _(input: InputShape, filter_sizes: InputShape, out_backprop: InputShape) -> TensorShape:
+        with_rank(filter_sizes, 1)
         return with_rank(filter_sizes.value_as_shape, rank)
 
 

@@ -67,8 +67,24 @@ def _(x: InputShape, y: InputShape, grad: InputShape, ksize: InputShape, strides
 
 
 @max_pool_grad_grad_v2_op.shape
-def _(x: InputShape, y: InputShape, grad: InputShape, ksize: InputShape, strides: InputShape) -> TensorShape:
-    return with_rank(y, 4)
+def _(
+    x: InputShape,
+    y: InputShape,
+    grad: InputShape,
+    ksize: InputShape,
+    strides: InputShape,
+    *,
+    padding: str,
+    data_format: str,
+) -> TensorShape:
+    with_rank(x, 4)
+    sizes = _known_sizes(ksize, strides)
+    merged(x, grad)
+    if sizes is None:
+        return TensorShape(None)
+    pooled = pooled_shape("MaxPoolGradGradV2", x, 4, *sizes, padding, data_format)
+    merged(y, pooled)
+    return pooled
 
 
 def _sizes(ksize: Array, strides: Array) -> tuple[list[int], list[int]]:
