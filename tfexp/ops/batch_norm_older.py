@@ -29,7 +29,7 @@ global_norm_grad_op = define_op(
 )
 
 
-def _shapes(t: InputShape, *vectors: InputShape) -> tuple[TensorShape, TensorShape]:
+def _shapes(t: TensorShape, *vectors: TensorShape) -> tuple[TensorShape, TensorShape]:
     """Those of `t` and of a vector of its channels."""
     images = with_rank(t, 4)
     channels = TensorShape([images[3].value])
