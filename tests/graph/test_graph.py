@@ -231,6 +231,18 @@ def test_lists_of_dimensions_are_shapes():
         tf.convert_to_tensor([tf.Dimension(2), 3])
 
 
+def test_float_attributes_are_those_that_a_node_def_holds(graph):
+    """So that a graph computes the same after it was written and read."""
+    x = tf.constant([-1.0], tf.float64)
+    y = tf.nn.leaky_relu(x, 0.3, name="y")
+    assert y.op.get_attr("alpha") == y.op.node_def.attr["alpha"].f == 0.30000001192092896
+    assert tf.raw_ops.LeakyRelu(features=x, alpha=1e300).op.get_attr("alpha") == float("inf")
+    (again,) = tf.import_graph_def(graph.as_graph_def(), return_elements=["y:0"], name="read")
+    with tf.Session() as session:
+        own, read = session.run([y, again])
+    assert own == read == -0.30000001192092896
+
+
 def test_nodes_by_type_and_protos(graph):
     """`Graph.create_op` with TensorFlow's arguments: types are told by the inputs, attributes are protos."""
     x = tf.constant([[2.0]], name="x")

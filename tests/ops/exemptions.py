@@ -84,7 +84,8 @@ QuantizedBatchNormWithGlobalNormalization Requantize RequantizationRange Quantiz
 
 _OLDER_LINALG = """
 BatchCholesky BatchMatrixInverse BatchMatrixDeterminant BatchMatrixSolve BatchMatrixTriangularSolve BatchMatrixDiag
-BatchMatrixDiagPart BatchMatrixSetDiag BatchMatrixBandPart
+BatchMatrixDiagPart BatchMatrixSetDiag BatchMatrixBandPart BatchMatrixSolveLs BatchCholeskyGrad SelfAdjointEig
+BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd
 """
 
 EXEMPT: dict[str, str] = {
@@ -374,7 +375,17 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(("Batch", "BatchFunction", "Unbatch", "UnbatchGrad"), "of rows of concurrent steps: test_batching.py"),
     **dict.fromkeys(
-        ("MergeV2Checkpoints", "RestoreV2", "SaveSlices", "SaveV2", "ShardedFilename", "ShardedFilespec"),
+        [
+            "MergeV2Checkpoints",
+            "Restore",
+            "RestoreSlice",
+            "RestoreV2",
+            "Save",
+            "SaveSlices",
+            "SaveV2",
+            "ShardedFilename",
+            "ShardedFilespec",
+        ],
         "about files and their names: test_save.py",
     ),
     **dict.fromkeys(

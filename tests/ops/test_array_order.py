@@ -92,6 +92,13 @@ CASES = [
     ),
     OpCase(
         "UniqueV2",
+        [np.zeros((0, 3), np.float32), np.int64([0])],
+        [np.zeros((0, 3), np.float32), np.zeros(0, np.int32)],
+        gradient=(),
+        label="of nothing",
+    ),
+    OpCase(
+        "UniqueV2",
         [np.float32([[1, 0, 0], [1, 0, 0], [2, 0, 0]]), np.int64([0])],
         [np.float32([[1, 0, 0], [2, 0, 0]]), np.int32([0, 0, 1])],
         gradient=(),

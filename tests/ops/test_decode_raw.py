@@ -55,6 +55,7 @@ CASES = [
             Error([texts("a\r\n"), [NAMED]], Bad, UNQUOTED),
             Error([texts('"a"b,c'), [NAMED, NAMED]], Bad, "Quote inside a string has to be escaped by another quote"),
             Error([texts("1"), [ZERO]], Bad, "field_delim should be only 1 char", {"field_delim": "ab"}),
+            Error([texts("1,2"), [ZERO]], Bad, "select_cols should be strictly increasing", {"select_cols": [-1]}),
             Error([texts("1"), [np.array([1, 2])]], ValueError, "must be a length-0 or length-1 vector, or a scalar"),
             Error([texts("1"), [np.array([[1]])]], ValueError, "Shape must be at most rank 1 but is rank 2"),
         ],

@@ -42,7 +42,7 @@ def combined(pad=False, clip=True):
                 found += [(rows[i], marks[i, k], k) for i in kept]
             found = sorted(found, key=lambda one: -one[1])[:count]
             valid.append(len(found))
-            for whole, parts in zip(out, zip(*found, strict=True), strict=True):
+            for whole, parts in zip(out, zip(*found, strict=True) if found else (), strict=bool(found)):
                 whole[image, : len(parts)] = parts
         if clip:
             out[0] = out[0].clip(0, 1)
@@ -82,6 +82,7 @@ CASES = [
         ],
     ),
     OpCase("CombinedNonMaxSuppression", [BOXES, SCORES, *MANY], combined(), gradient=(), label="fewer than asked for"),
+    OpCase("CombinedNonMaxSuppression", [BOXES, SCORES[..., :0], *MANY], combined(), gradient=(), label="no classes"),
     OpCase(
         "CombinedNonMaxSuppression",
         [OF_CLASSES, TIES, *MANY],

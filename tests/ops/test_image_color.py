@@ -9,7 +9,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
 from tfexp.ops import audio_ops, image_boxes_ops, image_color_ops, image_patches  # noqa: F401  # registers the ops
 
 
@@ -170,6 +170,10 @@ CASES += [
         errors=[Error([(2, 7, 11, 3), INSIDE[..., :3]], ValueError, "Dimension must be 4 but is 3")],
     ),
     OpCase("DrawBoundingBoxesV2", [(2, 7, 11, 3), INSIDE, PAINT], drawn, gradient=()),
+    OpCase("DrawBoundingBoxesV2", [(2, 7, 11, 1), INSIDE, PAINT[:, :1]], drawn, gradient=(), label="gray"),
+    OpCase(
+        "DrawBoundingBoxes", [(2, 7, 11, 1), INSIDE], lambda x, b: drawn(x, b, np.ones((2, 1))), gradient=(), label="gray"
+    ),
 ]
 
 
@@ -208,7 +212,10 @@ CASES += [
         lambda x: patches(x, (3, 2), (1, 2), (2, 1)),
         attrs={"ksizes": [1, 3, 2, 1], "strides": [1, 1, 2, 1], "rates": [1, 2, 1, 1], "padding": "SAME"},
         dtypes=["float32", "float64", "int32", "uint8", "bool", "complex64"],
-        errors=[Error([(5, 7, 3)], ValueError, "Shape must be rank 4 but is rank 3")],
+        errors=[
+            Error([(5, 7, 3)], ValueError, "Shape must be rank 4 but is rank 3"),
+            Error([(2, 5, 7, 3)], OutOfRangeError, "ksizes is out of range.", {"ksizes": [1, 3, 0, 1]}),
+        ],
     ),
     OpCase(
         "ExtractVolumePatches",

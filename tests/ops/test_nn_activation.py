@@ -9,6 +9,7 @@ import tfexp as tf
 from tests.ops.harness import Error, Like, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 
+LEAK = float(np.float32(0.3))  # attrs have floats of 32 bits
 FLOATS = ["float32", "float64", "float16", "bfloat16"]
 REAL = ["float32", "float64", "int32"]
 SCALE, SCALE_ALPHA = 1.0507009873554805, 1.7580993408473766
@@ -40,12 +41,12 @@ CASES = [
         high=9,
         errors=DIFFERENT,
     ),
-    OpCase("LeakyRelu", [(2, 3)], wide(lambda x: np.where(x > 0, x, 0.3 * x)), attrs={"alpha": 0.3}, dtypes=FLOATS),
+    OpCase("LeakyRelu", [(2, 3)], wide(lambda x: np.where(x > 0, x, LEAK * x)), attrs={"alpha": 0.3}, dtypes=FLOATS),
     OpCase("LeakyRelu", [(2, 3)], wide(lambda x: np.where(x > 0, x, 3 * x)), attrs={"alpha": 3.0}, label="steep"),
     OpCase(
         "LeakyReluGrad",
         [(2, 3), (2, 3)],
-        wide(lambda g, x: np.where(x > 0, g, 0.3 * g)),
+        wide(lambda g, x: np.where(x > 0, g, LEAK * g)),
         attrs={"alpha": 0.3},
         dtypes=FLOATS,
         errors=DIFFERENT,

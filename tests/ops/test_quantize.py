@@ -41,6 +41,7 @@ CASES = [
         label="by rows",
         errors=[Error([ROWS, X, X + 1], InvalidArgumentError, "must be vectors of 2 elements", {"T": tf.quint8, "axis": 0})],
     ),
+    OpCase("QuantizeAndDequantizeV2", [X[:0], LOW, LOW], X[:0], label="empty"),
     OpCase("QuantizeAndDequantizeV2", [X, LOW, LOW], np.round(X * 31.75) / np.float32(31.75)),
     OpCase(
         "QuantizeAndDequantizeV2",

@@ -26,6 +26,44 @@ ROWS = [
         {},
         "Input 1 has shape [2 7 10] and doesn't match input 0 with shape [2 3 5].",
     ),
+    ("CompareAndBitpack", [np.ones((2, 6)), np.float64(0)], {}, "should be divisible by 8, but saw shape: [2,6]"),
+    ("ResizeBicubic", [np.ones((1, 2, 3, 0)), np.int32([2, 2])], {}, "image must have at least one channel"),
+    (
+        "Dilation2DBackpropFilter",
+        [np.ones((2, 5, 2, 3)), np.ones((2, 2, 3)), np.ones((2, 4, 1, 3))],
+        {"strides": [1, 1, -1, 1], "rates": [1] * 4, "padding": "VALID"},
+        "Stride must be > 0, but got -1",
+    ),
+    (
+        "Conv2DBackpropInput",
+        [np.int32([[2, 4]]), np.ones((2, 2, 2, 3)), np.ones((2, 3, 2, 3))],
+        {"strides": [1] * 4, "padding": "VALID"},
+        "input_sizes must be 1-dimensional",
+    ),
+    (
+        "Conv2DBackpropFilter",
+        [np.ones((2, 4, 3, 2)), np.int32([[2], [2], [2], [3]]), np.ones((2, 3, 2, 3))],
+        {"strides": [1] * 4, "padding": "VALID"},
+        "filter_sizes input must be 1-dim",
+    ),
+    (
+        "MaxPoolV2",
+        [np.ones((2, 4, 3, 2)), np.int32(2), np.int32([1] * 4)],
+        {"padding": "SAME"},
+        "ksize must be a vector of 4",
+    ),
+    (
+        "MatrixSolveLs",
+        [np.ones((3, 2)), np.ones((3, 2)), np.float64([1])],
+        {},
+        "l2_regularizer must be scalar, got shape [1]",
+    ),
+    (
+        "SparseReduceSumSparse",
+        [np.int64([[0, 1]]), np.ones(1), np.int64([2, 3]), np.int32([[0]])],
+        {},
+        "Expected reduction_axes to be a scalar or a vector; got shape: [1,1]",
+    ),
     ("Diag", [np.float32(1)], {}, "Input must be at least rank 1, got 0"),
     ("DiagPart", [np.ones((2, 3))], {}, "Invalid shape [2,3]: dimensions 0 and 1 do not match."),
     ("DiagPart", [np.ones(3)], {}, "even and positive, got shape [3]"),
@@ -166,3 +204,41 @@ def test_the_upper_bound_of_a_band_decides_for_a_number():
     with tf.Graph().as_default(), tf.Session() as session:
         band = tf.matrix_band_part(np.ones((2, 2)), 0, tf.constant(0, tf.int64))
         assert session.run(band).tolist() == [[1, 0], [0, 1]]
+
+
+VOLUME = [2, 4, 5, 3]
+ONES = {"strides": [1] * 4, "padding": "VALID"}
+
+
+@pytest.mark.parametrize(
+    ("op", "types", "shapes", "attrs", "text"),
+    [
+        ("Conv2DBackpropInput", "iff", [[4, 1], [2, 2, 2, 3], [2, 3, 2, 3]], ONES, "Shape must be rank 1 but is rank 2"),
+        ("Conv2DBackpropFilter", "fif", [VOLUME, [4, 1], VOLUME], ONES, "Shape must be rank 1 but is rank 2"),
+        ("DepthwiseConv2dNativeBackpropFilter", "fif", [VOLUME, [4, 1], VOLUME], ONES, "Shape must be rank 1 but is rank 2"),
+        ("MirrorPadGrad", "fi", [[3, 6], [2]], {"mode": "REFLECT"}, "Shape must be rank 2 but is rank 1"),
+        ("MirrorPadGrad", "fi", [[3, 6], [3, 2]], {"mode": "REFLECT"}, "Shape must be rank 3 but is rank 2"),
+        (
+            "MaxPoolGradGrad",
+            "fff",
+            [VOLUME, None, [2, 4, 5, 7]],
+            {**ONES, "ksize": [1] * 4},
+            "must be equal, but are 3 and 7",
+        ),
+        ("MaxPoolGradGradV2", "fffii", [VOLUME, None, [2, 4, 5, 7], [4], [4]], {"padding": "SAME"}, "but are 3 and 7"),
+    ],
+)
+def test_shapes_that_cannot_be_are_refused_when_built(op, types, shapes, attrs, text):
+    with tf.Graph().as_default():
+        given = [tf.placeholder({"f": tf.float32, "i": tf.int32}[t], s) for t, s in zip(types, shapes, strict=True)]
+        with pytest.raises(ValueError, match=text):
+            get_op(op)(*given, **attrs)
+
+
+def test_a_second_gradient_of_pooling_has_the_pooled_shape():
+    with tf.Graph().as_default():
+        x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [2, 2, 2, 3])
+        sizes = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]}
+        assert get_op("MaxPoolGradGrad")(x, y, x, padding="SAME", **sizes).shape.as_list() == [None] * 4
+        whole = tf.placeholder(tf.float32, VOLUME)
+        assert get_op("MaxPoolGradGradV2")(whole, y, whole, *sizes.values(), padding="VALID").shape == [2, 2, 2, 3]

@@ -130,8 +130,8 @@ SPECIAL = [
     OpCase("Erf", [np.float64([-np.inf, 0, np.inf])], np.float64([-1, 0, 1]), label="far"),
     OpCase(
         "Lgamma",
-        [np.float64([1, 2, 5, 0.5, 0, -1, -np.inf, -0.5])],
-        np.float64([0, 0, math.log(24), math.log(math.pi) / 2, *[np.inf] * 3, math.log(2 * math.sqrt(math.pi))]),
+        [np.float64([1, 2, 5, 0.5, 0, -1, -np.inf, 1.7e308, -0.5])],
+        np.float64([0, 0, math.log(24), math.log(math.pi) / 2, *[np.inf] * 4, math.log(2 * math.sqrt(math.pi))]),
     ),
     OpCase(
         "Lgamma",
@@ -145,9 +145,9 @@ SPECIAL = [
     ),
     OpCase(
         "Digamma",
-        [np.float64([1, 2, 0.5, -0.5, 0, -3])],
+        [np.float64([1, 2, 0.5, -0.5, 0, -0.0, -3, -np.inf])],
         np.float64(
-            [-np.euler_gamma, 1 - np.euler_gamma, -np.euler_gamma - 2 * math.log(2), 0.0364899739785765, -np.inf, np.nan]
+            [-np.euler_gamma, 1 - np.euler_gamma, -np.euler_gamma - 2 * math.log(2), 0.0364899739785765, *[np.inf] * 4]
         ),
     ),
     OpCase(

@@ -273,6 +273,9 @@ CASES = [
     OpCase("RegexReplace", [texts("ab1"), text("a"), text(r"\3")], texts("ab1"), label="no such group"),
     OpCase("RegexReplace", [texts("ab1"), text("a"), text(r"\q")], texts("b1"), label="no such escape"),
     OpCase(
+        "RegexReplace", [texts("ab1"), text("a"), text(r"x\q")], texts("ab1"), {"replace_global": False}, label="nor once"
+    ),
+    OpCase(
         "RegexReplace",
         [texts("ab1"), text("(b)|(1)"), text(r"<\2>")],
         texts("a<><1>"),

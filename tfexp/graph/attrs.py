@@ -1,11 +1,12 @@
 """Attributes: native Python values in an `Operation`, `AttrValue` protos in a NodeDef.
 
 Native: type -> DType, shape -> TensorShape, string -> str (bytes that are no UTF-8 survive as surrogates), tensor ->
-TensorProto, func -> NameAttrList, int, float, bool; list(...) -> list of these.
+TensorProto, func -> NameAttrList, int, float (that float32 has), bool; list(...) -> list of these.
 """
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,7 @@ def _normalize_one(kind: str, value: Any, name: str) -> Any:
         try:
             number = float(value)
             if kind == "float":
-                return number
+                return ctypes.c_float(number).value  # what a NodeDef holds
             if number.is_integer():
                 return int(value)
         except (TypeError, ValueError):

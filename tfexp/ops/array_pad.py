@@ -189,9 +189,14 @@ mirror_pad_grad_op = define_op(f"MirrorPadGrad(input: T, paddings: Tpaddings) ->
 
 @mirror_pad_grad_op.shape
 def _(input: InputShape, paddings: InputShape) -> TensorShape:
-    dims = input.known_dims
-    if dims is None or paddings.value is None:
-        return TensorShape(None if dims is None else [None] * len(dims))
+    rows, pair = with_rank(paddings, 2).as_list()
+    if pair not in (None, 2):
+        raise ValueError(f"Dimension 1 in both shapes must be equal, but are {pair} and 2")
+    if rows is None:
+        return TensorShape(None)
+    dims = with_rank(input, rows).as_list()
+    if paddings.value is None:
+        return TensorShape([None] * rows)
     return TensorShape([None if d is None else d - sum(m) for d, m in zip(dims, paddings.value.tolist(), strict=True)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -130,7 +131,7 @@ def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, int]:
     if not -np.ndim(x) <= along < np.ndim(x):
         raise ValueError(f"axis expects to be in the range [-{np.ndim(x)}, {np.ndim(x)}), got {along}")
     rows = np.moveaxis(x, along, 0)
-    flat = rows.reshape(len(rows), -1)
+    flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     # Each slice is one value: its number among the slices' sorted forms, column by column.
     keys = np.zeros(len(rows), np.intp)
     for column in flat.T:

@@ -110,6 +110,7 @@ def _forward_shape(op: Op, rank: int) -> None:
 def _input_gradient_shape(op: Op, rank: int) -> None:
     @op.shape
     def _(input_sizes: InputShape, filter: InputShape, out_backprop: InputShape, **attrs: Any) -> TensorShape:
+        with_rank(input_sizes, 1)
         filters, grads = with_rank(filter, rank).as_list(), with_rank(out_backprop, rank).as_list()
         data_format = _format(attrs, rank)
         batch, out_depth = batch_and_depth(grads, data_format)
@@ -132,6 +133,7 @@ def _input_gradient_shape(op: Op, rank: int) -> None:
 def _filter_gradient_shape(op: Op, rank: int) -> None:
     @op.shape
     def _(input: InputShape, filter_sizes: InputShape, out_backprop: InputShape) -> TensorShape:
+        with_rank(filter_sizes, 1)
         return with_rank(filter_sizes.value_as_shape, rank)
 
 
@@ -207,8 +209,18 @@ def _checked_backward(
     return lay
 
 
+def _filter_dims(name: str, sizes: Array) -> tuple[int, ...]:
+    if sizes.ndim != 1:
+        raise ValueError(f"{name}: filter_sizes input must be 1-dim, not {sizes.ndim}")
+    return tuple(int(d) for d in sizes)
+
+
 def _input_dims(sizes: Array, filters: Sequence[int], grad: Sequence[int], rank: int, data_format: str) -> list[int]:
     """What `input_sizes` says, which in 2-d may be rows and columns alone."""
+    if sizes.ndim != 1:
+        raise ValueError(
+            f"Conv{rank - 2}DBackpropInput: input_sizes must be 1-dimensional, not of shape {dims_text(sizes.shape)}"
+        )
     dims = [int(d) for d in sizes]
     if rank == 4 and len(dims) == 2:
         return in_format(grad[0], dims, filters[-2], data_format)
@@ -312,7 +324,7 @@ def _attach_filter_gradient(op: Op, rank: int) -> None:
     @op.kernel("CPU", shares=True)
     def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
         data_format = _format(attrs, rank)
-        dims = tuple(int(d) for d in filter_sizes)
+        dims = _filter_dims(name, filter_sizes)
         lay = _checked_backward(name, input.shape, dims, out_backprop.shape, rank, attrs)
         x, grad = to_last(input, data_format), to_last(out_backprop, data_format)
         return conv_kernels.filter_gradient(x, grad, dims, lay)
@@ -320,7 +332,7 @@ def _attach_filter_gradient(op: Op, rank: int) -> None:
     @op.kernel("XLA", static=("filter_sizes",))
     def _(jax: Any, input: Any, filter_sizes: Array, out_backprop: Any, **attrs: Any) -> Any:
         data_format = _format(attrs, rank)
-        dims = tuple(int(d) for d in filter_sizes)
+        dims = _filter_dims(name, filter_sizes)
         lay = _checked_backward(name, input.shape, dims, out_backprop.shape, rank, attrs)
         x, grad = traced_last(input, data_format), traced_last(out_backprop, data_format)
         return windows_xla.filter_gradient(jax, x, grad, dims, lay)

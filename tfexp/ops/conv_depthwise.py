@@ -67,8 +67,13 @@ def _(
     return formatted(batch, space, out_depth, data_format)
 
 
-depthwise_backprop_input_op.shape(lambda input_sizes, filter, out_backprop: with_rank(input_sizes.value_as_shape, 4))
-depthwise_backprop_filter_op.shape(lambda input, filter_sizes, out_backprop: with_rank(filter_sizes.value_as_shape, 4))
+def _given(sizes: InputShape) -> TensorShape:
+    with_rank(sizes, 1)
+    return with_rank(sizes.value_as_shape, 4)
+
+
+depthwise_backprop_input_op.shape(lambda input_sizes, filter, out_backprop: _given(input_sizes))
+depthwise_backprop_filter_op.shape(lambda input, filter_sizes, out_backprop: _given(filter_sizes))
 
 
 def _lay(dims: Sequence[int], filters: Sequence[int], attrs: dict[str, Any]) -> Windows:

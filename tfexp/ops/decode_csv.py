@@ -55,6 +55,10 @@ def _(
     delimiter = attr_bytes(field_delim)
     if len(delimiter) != 1:
         raise InvalidArgumentError(None, None, "field_delim should be only 1 char")
+    if any(first >= second for first, second in itertools.pairwise([-1, *select_cols])):
+        raise InvalidArgumentError(
+            None, None, f"select_cols should be strictly increasing indices, but is {list(select_cols)}"
+        )
     texts = texts_of(records)
     missing = attr_bytes(na_value)
     columns = None

@@ -125,7 +125,10 @@ shape_preserving(lgamma)
 def _log_gamma(x: float) -> float:
     if math.isinf(x) or (x <= 0 and x == math.floor(x)):
         return math.inf  # a pole, or a limit
-    return math.lgamma(x)
+    try:
+        return math.lgamma(x)
+    except OverflowError:
+        return math.inf
 
 
 _lgamma_each = np.frompyfunc(_log_gamma, 1, 1)
@@ -169,8 +172,8 @@ def psi(x: np.ndarray) -> np.ndarray:
         tail = inverse * (_BERNOULLI[k - 1] / (2 * k) + tail)
     result += np.log(z) - 0.5 / z - tail
     result = np.where(reflected, result - math.pi / np.tan(math.pi * x), result)
-    # Poles at 0, -1, -2, …
-    return np.where(reflected & (x == np.floor(x)), np.where(x == 0, -np.copysign(np.inf, x), np.nan), result)
+    # Poles at 0, -1, -2, …, of which TensorFlow 1.15 takes the positive side.
+    return np.where(reflected & (x == np.floor(x)), np.inf, result)
 
 
 @digamma.kernel("CPU")

@@ -101,6 +101,8 @@ def _best(
         numbers.append(own[chosen])
         found.append(values)
         classes.append(np.full(len(chosen), k))
+    if not found:  # there are no classes
+        return np.zeros((0, 4), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32)
     values = np.concatenate(found)
     order = np.argsort(-values, kind="stable")[:count]
     return np.concatenate(numbers)[order], values[order], np.concatenate(classes)[order]

@@ -80,6 +80,11 @@ draw_bounding_boxes_op.shape(lambda images, boxes: _drawn_shape(images, boxes))
 draw_bounding_boxes_v2_op.shape(lambda images, boxes, colors: _drawn_shape(images, boxes))
 
 
+def _own_colors(images: Array) -> Array:
+    """Those of boxes that are given none: white on gray."""
+    return np.ones((1, 1), np.float32) if images.shape[-1:] == (1,) else _COLORS
+
+
 def _draw(images: Array, boxes: Array, colors: Array) -> Array:
     if images.ndim != 4:
         raise ValueError(f"The rank of the images should be 4, got {dims_text(images.shape)}")
@@ -93,9 +98,7 @@ def _draw(images: Array, boxes: Array, colors: Array) -> Array:
     if depth not in (1, 3, 4):
         raise ValueError(f"Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA), got {depth}")
     result = images.copy()
-    colors = colors.astype(np.float32).copy()
-    if depth == 1:
-        colors[:, 0] = 1  # white on gray
+    colors = colors.astype(np.float32)
     top = np.array([height - 1, width - 1, height - 1, width - 1], np.float32)
     with np.errstate(invalid="ignore"):
         edges = np.nan_to_num(boxes.astype(np.float32) * top, nan=-1, posinf=-1, neginf=-1).astype(np.int64)
@@ -118,13 +121,13 @@ def _draw(images: Array, boxes: Array, colors: Array) -> Array:
 
 @draw_bounding_boxes_op.kernel("CPU")
 def _(ctx: Any, images: Array, boxes: Array) -> Array:
-    return _draw(images, boxes, _COLORS)
+    return _draw(images, boxes, _own_colors(images))
 
 
 @draw_bounding_boxes_v2_op.kernel("CPU")
 def _(ctx: Any, images: Array, boxes: Array, colors: Array) -> Array:
     if colors.size == 0:
-        return _draw(images, boxes, _COLORS)
+        return _draw(images, boxes, _own_colors(images))
     if colors.ndim != 2 or (images.ndim == 4 and colors.shape[1] < images.shape[3]):
         raise ValueError(
             f"colors must be a matrix of as many columns as the images have channels, got {dims_text(colors.shape)}"

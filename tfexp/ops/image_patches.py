@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.errors import OutOfRangeError
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -67,6 +68,9 @@ def _patches(x: Array, rank: int, ksizes: list[int], strides: list[int], rates: 
     for values, what in ((ksizes, "ksizes"), (strides, "strides"), (rates, "rates")):
         if values[0] != 1 or values[-1] != 1:
             raise NotImplementedError(f"Only support {what} across space.")
+    for values, what in ((ksizes, "ksizes"), (strides, "strides"), (rates, "rates")):
+        if min(values) <= 0:
+            raise OutOfRangeError(None, None, f"{what} is out of range.")
     lay = lay_windows(x.shape[1:-1], ksizes[1:-1], strides[1:-1], rates[1:-1], padding)
     if lay.is_padded:
         pads = zip(lay.before, lay.after, strict=True)

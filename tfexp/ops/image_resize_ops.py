@@ -96,6 +96,8 @@ def _checked_size(images: Array, size: Array) -> tuple[int, int]:
         raise ValueError("output dimensions must be positive")
     if images.shape[1] <= 0 or images.shape[2] <= 0:
         raise ValueError("input image must be of non-zero size")
+    if images.shape[3] <= 0:
+        raise ValueError("image must have at least one channel")
     return height, width
 
 

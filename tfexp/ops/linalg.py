@@ -22,7 +22,7 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import real
 from tfexp.ops.diagonal import eye, matrix_diag_part
 from tfexp.ops.matmul import matmul
-from tfexp.ops.shape_rules import merged, merged_dims, square_matrices, with_rank_at_least
+from tfexp.ops.shape_rules import merged, merged_dims, square_matrices, with_rank, with_rank_at_least
 
 
 def _check_square(x: np.ndarray) -> None:
@@ -182,6 +182,7 @@ def matrix_triangular_solve(
 
 @matrix_solve_ls_op.shape
 def _(matrix: InputShape, rhs: InputShape, l2: InputShape) -> TensorShape:
+    with_rank(l2, 0)
     a, b = with_rank_at_least(matrix, 2).known_dims, with_rank_at_least(rhs, 2).known_dims
     if a is None or b is None:
         return TensorShape(None)
@@ -191,6 +192,8 @@ def _(matrix: InputShape, rhs: InputShape, l2: InputShape) -> TensorShape:
 
 @matrix_solve_ls_op.kernel("CPU")
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fast: bool) -> np.ndarray:
+    if np.ndim(l2_regularizer):
+        raise ValueError(f"l2_regularizer must be scalar, got shape {list(np.shape(l2_regularizer))}")
     rows, columns = matrix.shape[-2:]
     if not fast:
         # The least-norm solution of a possibly rank-deficient system.

@@ -1,16 +1,20 @@
 """The ops that GraphDefs from before version 15 have for stacks of matrices, when the present ones took one matrix alone.
 
 Each computes what the present op of its name without `Batch` does; shapes are known at run time only, and no gradients
-are registered. Source: TensorFlow's `BatchMatrixInverse` and the others.
+are registered. Source: TensorFlow's `BatchMatrixInverse` and the others. The first `SelfAdjointEig` is here, too.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from tfexp.core.op import define_op
+import numpy as np
+
+from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops import diagonal, linalg
+from tfexp.ops.array import Array
+from tfexp.ops.shape_rules import square_matrices
 
 _REAL = "T: type in [double,float]"
 
@@ -35,14 +39,54 @@ OLDER = (
         "BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> (band: T) {T: type}",
         diagonal.matrix_band_part_op,
     ),
+    ("BatchCholeskyGrad(l: T, grad: T) -> (output: T) {T: type in [float,double]}", linalg.cholesky_grad_op),
+    (
+        "BatchMatrixSolveLs(matrix: T, rhs: T, l2_regularizer: double) -> (output: T) {" + _REAL + "; fast: bool = true}",
+        linalg.matrix_solve_ls_op,
+    ),
+    ("BatchSelfAdjointEigV2(input: T) -> (e: T, v: T) {compute_v: bool = true; " + _REAL + "}", linalg.self_adjoint_eig_v2),
+    (
+        "BatchSvd(input: T) -> (s: T, u: T, v: T) {compute_uv: bool = true; full_matrices: bool = false; T: type in "
+        "[double,float,complex64,complex128]}",
+        linalg.svd_op,
+    ),
 )
 
 
-def _unknown(*inputs: InputShape, **attrs: Any) -> TensorShape:
-    return TensorShape(None)
+def _define_unshaped(signature: str) -> Op:
+    op = define_op(signature)
+
+    @op.shape
+    def _(*inputs: InputShape, **attrs: Any) -> Any:
+        return TensorShape(None) if op.has_single_output else [TensorShape(None)] * len(op.outputs)
+
+    return op
 
 
 for _signature, _present in OLDER:
-    _op = define_op(_signature)
-    _op.shape(_unknown)
-    _op.kernels.update(_present.kernels)
+    _define_unshaped(_signature).kernels.update(_present.kernels)
+
+
+# --- eigenvalues and vectors in one tensor ----------------------------------------------------------------------------
+
+self_adjoint_eig_op = define_op("SelfAdjointEig(input: T) -> (output: T) {T: type in [double,float,half]}")
+batch_self_adjoint_eig_op = _define_unshaped("BatchSelfAdjointEig(input: T) -> (output: T) {" + _REAL + "}")
+
+
+@self_adjoint_eig_op.shape
+def _(input: InputShape) -> TensorShape:
+    dims = square_matrices(input).known_dims
+    if dims is None:
+        return TensorShape(None)
+    size = dims[-1]
+    return TensorShape([*dims[:-2], None if size is None else size + 1, size])
+
+
+@self_adjoint_eig_op.kernel("CPU")
+def _(ctx: Any, input: Array) -> Array:
+    """[..., n + 1, n]: a row of eigenvalues, ascending, above the vectors in columns."""
+    values, vectors = linalg.self_adjoint_eig_v2.kernels["CPU"].function(ctx, input, compute_v=True)
+    return np.concatenate([values[..., np.newaxis, :], vectors], axis=-2)
+
+
+batch_self_adjoint_eig_op.kernels.update(self_adjoint_eig_op.kernels)

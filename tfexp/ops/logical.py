@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import broadcasting, shape_preserving
 
@@ -90,4 +90,6 @@ def _(input: InputShape, threshold: InputShape) -> TensorShape:
 @compare_and_bitpack.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, threshold: np.ndarray) -> np.ndarray:
     """Eight comparisons a byte, the first of them in the highest bit. Of bools, the values themselves."""
+    if input.shape[-1] % 8:
+        raise ValueError(f"Inner dimension of input should be divisible by 8, but saw shape: {dims_text(input.shape)}")
     return np.packbits(input if input.dtype == np.bool_ else np.asarray(input) > threshold, axis=-1)

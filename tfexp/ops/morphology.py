@@ -57,6 +57,8 @@ def _lay(x: Array, filters: Array, strides: Sequence[int], rates: Sequence[int],
     for name, values in (("Stride", strides), ("Rate", rates)):
         if (values[0], values[3]) != (1, 1):
             raise NotImplementedError(f"{name} is only supported across spatial dimensions.")
+    if min(strides) <= 0:
+        raise ValueError(f"Stride must be > 0, but got {min(strides)}")
     return lay_windows(x.shape[1:3], filters.shape[:2], strides[1:3], rates[1:3], padding)
 
 

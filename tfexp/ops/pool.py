@@ -123,7 +123,9 @@ def _attach_second_shapes(op: Op, rank: int) -> None:
         data_format: str,
     ) -> TensorShape:
         pooled = pooled_shape(op.name, orig_input, rank, ksize, strides, padding, data_format)
-        return merged(pooled, with_rank(orig_output, rank))
+        merged(orig_output, pooled)
+        merged(orig_input, grad)
+        return pooled
 
 
 def _attach_mean_gradient_shape(op: Op, rank: int) -> None:

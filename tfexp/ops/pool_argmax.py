@@ -8,7 +8,7 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import pool_kernels
@@ -67,13 +67,36 @@ def _(x: InputShape, y: InputShape, grad: InputShape, ksize: InputShape, strides
 
 
 @max_pool_grad_grad_v2_op.shape
-def _(x: InputShape, y: InputShape, grad: InputShape, ksize: InputShape, strides: InputShape) -> TensorShape:
-    return with_rank(y, 4)
+def _(
+    x: InputShape,
+    y: InputShape,
+    grad: InputShape,
+    ksize: InputShape,
+    strides: InputShape,
+    *,
+    padding: str,
+    data_format: str,
+) -> TensorShape:
+    with_rank(x, 4)
+    sizes = _known_sizes(ksize, strides)
+    merged(x, grad)
+    if sizes is None:
+        return TensorShape(None)
+    pooled = pooled_shape("MaxPoolGradGradV2", x, 4, *sizes, padding, data_format)
+    merged(y, pooled)
+    return pooled
+
+
+def _sizes(ksize: Array, strides: Array) -> tuple[list[int], list[int]]:
+    for name, vector in (("ksize", ksize), ("strides", strides)):
+        if vector.shape != (4,):
+            raise ValueError(f"{name} must be a vector of 4 numbers, not of shape {dims_text(vector.shape)}")
+    return ksize.tolist(), strides.tolist()
 
 
 @max_pool_v2_op.kernel("CPU", shares=True)
 def _(ctx: Any, x: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
-    sizes, steps = ksize.tolist(), strides.tolist()
+    sizes, steps = _sizes(ksize, strides)
     over_depth = pool_depth(x, sizes, steps, data_format)
     if over_depth is not None:
         return over_depth
@@ -83,13 +106,13 @@ def _(ctx: Any, x: Array, ksize: Array, strides: Array, *, padding: str, data_fo
 
 @max_pool_grad_v2_op.kernel("CPU", shares=True)
 def _(ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
-    lay = pool_windows(x.shape, 4, ksize.tolist(), strides.tolist(), padding, data_format)
+    lay = pool_windows(x.shape, 4, *_sizes(ksize, strides), padding, data_format)
     return max_pool_gradient(x, y, grad, lay, data_format)
 
 
 @max_pool_grad_grad_v2_op.kernel("CPU", shares=True)
 def _(ctx: Any, x: Array, y: Array, grad: Array, ksize: Array, strides: Array, *, padding: str, data_format: str) -> Array:
-    lay = pool_windows(x.shape, 4, ksize.tolist(), strides.tolist(), padding, data_format)
+    lay = pool_windows(x.shape, 4, *_sizes(ksize, strides), padding, data_format)
     return max_pool_second(x, y, grad, lay, data_format)
 
 

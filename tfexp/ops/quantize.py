@@ -205,6 +205,8 @@ def _(
             raise InvalidArgumentError(None, None, f"Invalid range: input_min {input_min} > input_max {input_max}")
     else:
         others = None if axis == -1 else tuple(i for i in range(input.ndim) if i != axis)
+        if not input.size:
+            return input
         low, high = (bound.reduce(input, axis=others, keepdims=True) for bound in (np.minimum, np.maximum))
     half = 1 << (num_bits - 1)
     lowest, highest = (-half + (1 if narrow_range else 0), half - 1) if signed_input else (0, 2 * half - 1)

@@ -162,13 +162,67 @@ def _(filename: TensorShape, tensor_names: TensorShape, shapes_and_slices: Tenso
 
 @save_slices.kernel("CPU")
 def _(ctx: Any, filename: Any, tensor_names: Any, shapes_and_slices: Any, data: list[Any], *, T: list[Any]) -> None:
+    _write_parts(filename, tensor_names, shapes_and_slices, data, T)
+
+
+def _write_parts(filename: Any, names: Any, specs: Any, data: list[Any], dtypes: list[Any]) -> None:
     parts = []
-    for name, spec, value, dtype in zip(tensor_names, shapes_and_slices, data, T, strict=True):
+    for name, spec, value, dtype in zip(names, specs, data, dtypes, strict=True):
         array = np.asarray(value)
         whole = array.shape, TensorSlice(((0, None),) * array.ndim)
         shape, part = parse_shape_and_slice(spec.decode()) if spec else whole
         parts.append(Part(name.decode(), shape, part, array, dtype.base_dtype))
     write_slices(_text(filename), parts)
+
+
+save_op = define_op("Save(filename: string, tensor_names: string, data: T) -> () {T: list(type) >= 1} #stateful")
+
+
+@save_op.shape
+def _(filename: TensorShape, tensor_names: TensorShape, data: list[TensorShape]) -> None:
+    with_rank(filename, 0)
+    merged(tensor_names, TensorShape([len(data)]))
+
+
+@save_op.kernel("CPU")
+def _(ctx: Any, filename: Any, tensor_names: Any, data: list[Any], *, T: list[Any]) -> None:
+    _write_parts(filename, tensor_names, [b""] * len(data), data, T)
+
+
+restore_op = define_op(
+    "Restore(file_pattern: string, tensor_name: string) -> (tensor: dt) {dt: type; preferred_shard: int = -1} #stateful"
+)
+restore_slice_op = define_op(
+    "RestoreSlice(file_pattern: string, tensor_name: string, shape_and_slice: string) -> (tensor: dt) "
+    "{dt: type; preferred_shard: int = -1} #stateful"
+)
+
+
+@restore_op.shape
+def _(file_pattern: TensorShape, tensor_name: TensorShape) -> TensorShape:
+    for scalar in (file_pattern, tensor_name):
+        with_rank(scalar, 0)
+    return TensorShape(None)
+
+
+@restore_op.kernel("CPU")
+def _(ctx: Any, file_pattern: Any, tensor_name: Any, *, dt: Any) -> Any:
+    with open_checkpoint(_text(file_pattern)) as reader:
+        return _restore(reader, _text(tensor_name), "", dt)
+
+
+@restore_slice_op.shape
+def _(file_pattern: TensorShape, tensor_name: TensorShape, shape_and_slice: InputShape) -> TensorShape:
+    for scalar in (file_pattern, tensor_name, shape_and_slice):
+        with_rank(scalar, 0)
+    spec = shape_and_slice.value
+    return TensorShape(None) if spec is None else _slice_shape(spec.item())
+
+
+@restore_slice_op.kernel("CPU")
+def _(ctx: Any, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, *, dt: Any) -> Any:
+    with open_checkpoint(_text(file_pattern)) as reader:
+        return _restore(reader, _text(tensor_name), _text(shape_and_slice), dt)
 
 
 def _c_name(dtype: Any) -> str:

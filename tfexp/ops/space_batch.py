@@ -284,7 +284,8 @@ def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
         raise ValueError(f"Image width {columns} and height {rows} should be divisible by block_size: {block_size}")
     parts = x.reshape(batch, rows // block_size, block_size, columns // block_size, block_size, depth)
     blocks = parts.transpose(0, 1, 3, 2, 4, 5)
-    return _from_nhwc(blocks.reshape(batch, rows // block_size, columns // block_size, -1), data_format)
+    dims = (batch, rows // block_size, columns // block_size, depth * block_size * block_size)
+    return _from_nhwc(blocks.reshape(dims), data_format)
 
 
 @depth_to_space_op.kernel("CPU", "XLA", view=True)
@@ -295,7 +296,8 @@ def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
         raise ValueError(f"Input depth dimension {depth} should be divisible by: {block_size * block_size}")
     parts = x.reshape(batch, rows, columns, block_size, block_size, depth // (block_size * block_size))
     whole = parts.transpose(0, 1, 3, 2, 4, 5)
-    return _from_nhwc(whole.reshape(batch, rows * block_size, columns * block_size, -1), data_format)
+    dims = (batch, rows * block_size, columns * block_size, depth // (block_size * block_size))
+    return _from_nhwc(whole.reshape(dims), data_format)
 
 
 def _depth_gradients(op: Op, back: Op) -> None:

@@ -40,7 +40,7 @@ add_op = define_op(
 add_grad_op = define_op(
     "SparseAddGrad(backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64) -> "
     f"(a_val_grad: T, b_val_grad: T) {{T: type in [{NUMBERS}]}}"
-)
+).not_differentiable()
 
 
 @add_op.shape

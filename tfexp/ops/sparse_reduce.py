@@ -45,6 +45,8 @@ def _groups(rows: Array) -> tuple[Array, Array]:
 
 
 def _axes(axes: Array, rank: int) -> list[int]:
+    if np.ndim(axes) > 1:
+        raise invalid(f"Expected reduction_axes to be a scalar or a vector; got shape: {dims_text(np.shape(axes))}")
     for axis in np.ravel(axes):
         if not -rank <= axis < rank:
             raise invalid(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")

@@ -167,9 +167,11 @@ def _(ctx: Any, input: np.ndarray, *, pattern: bytes | str, rewrite: bytes | str
 
 def _replaced(texts: np.ndarray, pattern: bytes, rewrite: bytes, everywhere: bool) -> np.ndarray:
     expression = _compiled(pattern)
-    pieces = _pieces(_decoded(rewrite))
-    if any(isinstance(piece, int) and piece > expression.groups for piece in pieces):
-        return np.array(texts, object)  # RE2 replaces nothing where a group is named that the pattern lacks
+    pieces, is_valid = _pieces(_decoded(rewrite))
+    lacks_group = any(isinstance(piece, int) and piece > expression.groups for piece in pieces)
+    if lacks_group or not (is_valid or everywhere):
+        # RE2 replaces nothing where a group is named that the pattern lacks, nor once with an escape that it does not know.
+        return np.array(texts, object)
     replace = _replacing if _always_takes_something(expression) else _replacing_stepwise
     replaced = replace(expression, pieces, [_decoded(text) for text in texts_of(texts)], 0 if everywhere else 1)
     return string_array([text.encode("utf-8", "surrogateescape") for text in replaced], np.shape(texts))
@@ -214,10 +216,10 @@ def _replacing_stepwise(expression: re.Pattern[str], pieces: Pieces, texts: list
     return [replaced(text) for text in texts]
 
 
-def _pieces(rewrite: str) -> Pieces:
+def _pieces(rewrite: str) -> tuple[Pieces, bool]:
     r"""What to put for a match: texts and numbers of groups. `\0` is the match, `\1` to `\9` its groups, `\\` a backslash.
 
-    At any other escape the text stops.
+    At any other escape the text stops. Also returned: whether there is none.
     """
     pieces: Pieces = []
     for literal, escaped in re.findall(r"([^\\]+)|\\(.?)", rewrite, re.DOTALL):
@@ -226,8 +228,8 @@ def _pieces(rewrite: str) -> Pieces:
         elif escaped.isdecimal():
             pieces.append(int(escaped))
         else:
-            break
-    return pieces
+            return pieces, False
+    return pieces, True
 
 
 def _rendered(pieces: Pieces, match: re.Match[str]) -> str:
