@@ -396,6 +396,7 @@ OTHERS = {
     "lite.python.lite": "tf.lite",
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
+    "tools.compatibility.all_renames_v2": "tfexp.stand_ins.later_names",
     "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 
