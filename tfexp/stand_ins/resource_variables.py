@@ -24,3 +24,7 @@ def is_resource_variable(value: Any) -> bool:
 
 class ResourceVariable(GraphVariable, metaclass=_OfBothModes):
     """Calling it makes a variable of a graph, or where ops run at once one that has its value. It has no instances."""
+
+
+class BaseResourceVariable(ResourceVariable):
+    """What every variable behind a handle, or with its value at once, counts as."""

@@ -12,7 +12,6 @@ from tfexp.graph.unpublished import executing_eagerly_outside_functions
 from tfexp.stand_ins.decorators import make_decorator
 from tfexp.stand_ins.stacks import convert_stack, extract_stack
 
-
 # What the words go to: tests put something else in their place.
 tf_logging = types.SimpleNamespace(
     error=lambda *words: get_logger().error(*words), fatal=lambda *words: get_logger().critical(*words)
@@ -54,7 +53,8 @@ def _add_should_use_warning(x: Any, fatal_error: bool = False) -> Any:
         f'Object was never used (type {type(x)}):\n{x}\nIf you want to mark it as used call its "mark_used()" method.\n'
         f"It was originally created here:\n{made}"
     )
-    result = object.__new__(_watched(type(x)))
+    kind: Any = type(x)
+    result: Any = object.__new__(_watched(kind))
     say = tf_logging.fatal if fatal_error else tf_logging.error
     object.__setattr__(result, "_should_use", {"value": x, "used": False, "words": words, "say": say})
     return result
