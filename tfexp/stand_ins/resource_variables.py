@@ -26,5 +26,4 @@ class ResourceVariable(GraphVariable, metaclass=_OfBothModes):
     """Calling it makes a variable of a graph, or where ops run at once one that has its value. It has no instances."""
 
 
-class BaseResourceVariable(ResourceVariable):
-    """What every variable behind a handle, or with its value at once, counts as."""
+BaseResourceVariable = ResourceVariable
