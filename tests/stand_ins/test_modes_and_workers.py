@@ -155,3 +155,25 @@ def test_somebody_is_asked_until_the_answer_is_one(monkeypatch, capsys):
     assert not ask("a.h5") and capsys.readouterr().out == ""
     again = "[WARNING] a.h5 already exists - overwrite? [y/n]"
     assert asked == [again, 'Enter "y" (overwrite) or "n" (cancel).', again]
+
+
+def test_policies_of_blocks():
+    context = stand_for("tensorflow.python.eager.context")
+    assert context.context_safe() is context.context()
+    with context.device_policy(context.DEVICE_PLACEMENT_WARN), context.mirroring_policy(context.MIRRORING_ALL):
+        assert context.context().device_policy == context.DEVICE_PLACEMENT_WARN
+        assert context.context().mirroring_policy == context.MIRRORING_ALL
+        with context.device_policy(None), context.mirroring_policy(None):
+            assert context.context().device_policy == context.DEVICE_PLACEMENT_SILENT
+            assert context.context().mirroring_policy == context.MIRRORING_NONE
+        assert context.context().device_policy == context.DEVICE_PLACEMENT_WARN
+    assert context.context().device_policy == context.DEVICE_PLACEMENT_SILENT
+    assert context.context().mirroring_policy == context.MIRRORING_NONE
+
+
+def test_names_of_what_is_not_shared():
+    context = stand_for("tensorflow.python.eager.context")
+    assert context.shared_name() is None and context.shared_name("a") == "a"
+    with context.eager_mode():
+        assert context.shared_name() == context.shared_name(None) and len(context.shared_name()) == 36
+        assert context.shared_name("a") == "a"

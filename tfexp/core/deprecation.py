@@ -118,6 +118,7 @@ def deprecated(date: str | None, instructions: str, warn_once: bool = True) -> D
             notices.say("%s (from %s)")
             return function(*args, **kwargs)
 
+        wrapper.decorator_name = "deprecated"  # type: ignore[attr-defined]  # for those who unwrap it
         documented: Callable[..., Any] = notices.documented(wrapper, "", "THIS FUNCTION IS DEPRECATED. It will be removed")
         return documented
 
@@ -256,3 +257,17 @@ def deprecated_argument_lookup(new_name: str, new_value: Any, old_name: str, old
             raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
         return old_value
     return new_value
+
+
+class HiddenTfApiAttribute(property):
+    """An attribute that a subclass no longer has: AttributeError with these words when an instance is asked for it."""
+
+    def __init__(self, deprecation_message: Any):
+        def raise_error(instance: Any) -> None:
+            raise AttributeError(deprecation_message)
+
+        super().__init__(raise_error)
+
+
+hide_attribute_from_api = HiddenTfApiAttribute  # decorates methods
+HIDDEN_ATTRIBUTE = HiddenTfApiAttribute("This attribute has been deprecated.")

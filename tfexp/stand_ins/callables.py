@@ -8,6 +8,8 @@ import inspect
 import types
 from typing import Any
 
+from tensorboard.compat.proto import config_pb2
+
 
 def _innermost(func: Any) -> Any:
     while isinstance(func, functools.partial):
@@ -73,3 +75,10 @@ class LazyLoader(types.ModuleType):
 
     def __dir__(self) -> list[str]:
         return dir(self._load())
+
+
+def get_disabled_rewriter_config() -> bytes:
+    """A ConfigProto, as bytes, with which no step's graph is rewritten."""
+    config = config_pb2.ConfigProto()
+    config.graph_options.rewrite_options.disable_meta_optimizer = True
+    return config.SerializeToString()

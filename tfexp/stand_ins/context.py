@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import threading
+import uuid
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,6 +36,8 @@ from tfexp.runtime.process_config import get_log_device_placement as get_log_dev
 from tfexp.runtime.process_config import set_log_device_placement as set_log_device_placement
 
 GRAPH_MODE, EAGER_MODE = range(2)
+MIRRORING_NONE, MIRRORING_ALL = range(2)
+_SHARED_NAME = str(uuid.uuid4())
 
 in_eager_mode = executing_eagerly
 
@@ -115,6 +119,24 @@ class _Context:
     def intra_op_parallelism_threads(self) -> int:
         return process_config.get_intra_op_parallelism_threads()
 
+    @property
+    def device_policy(self) -> int:
+        """What happens to values of other devices: kept for who asks, as there is one device only. May be set."""
+        return _choices.device_policy
+
+    @device_policy.setter
+    def device_policy(self, policy: int | None) -> None:
+        _choices.device_policy = DEVICE_PLACEMENT_SILENT if policy is None else policy
+
+    @property
+    def mirroring_policy(self) -> int:
+        """Whether copies on other devices are kept: there are none. May be set."""
+        return _choices.mirroring_policy
+
+    @mirroring_policy.setter
+    def mirroring_policy(self, policy: int | None) -> None:
+        _choices.mirroring_policy = MIRRORING_NONE if policy is None else policy
+
     def _clear_caches(self) -> None:
         """Forget the constants that are kept for ops to come."""
         if executing_eagerly():
@@ -122,11 +144,47 @@ class _Context:
             forget_calls()
 
 
+class _Choices(threading.local):
+    """What a thread has chosen for its ops, none of which changes what they compute here."""
+
+    device_policy = DEVICE_PLACEMENT_SILENT
+    mirroring_policy = MIRRORING_NONE
+
+
+_choices = _Choices()
 _CONTEXT = _Context()
 
 
 def context() -> _Context:
     return _CONTEXT
+
+
+context_safe = context
+
+
+@contextlib.contextmanager
+def device_policy(policy: int | None) -> Iterator[None]:
+    """A block with another policy for values of other devices; None is the usual one."""
+    before, _CONTEXT.device_policy = _CONTEXT.device_policy, policy
+    try:
+        yield
+    finally:
+        _CONTEXT.device_policy = before
+
+
+@contextlib.contextmanager
+def mirroring_policy(policy: int | None) -> Iterator[None]:
+    """A block with another policy for copies on other devices; None is the usual one."""
+    before, _CONTEXT.mirroring_policy = _CONTEXT.mirroring_policy, policy
+    try:
+        yield
+    finally:
+        _CONTEXT.mirroring_policy = before
+
+
+def shared_name(name: str | None = None) -> str | None:
+    """The name by which a resource is shared: where ops run at once, one that is not shared gets the process's own."""
+    return _SHARED_NAME if executing_eagerly() and not name else name
 
 
 def set_global_seed(seed: int | None) -> None:

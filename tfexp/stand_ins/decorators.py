@@ -101,14 +101,6 @@ def rewrap(decorator_func: Any, previous_target: Any, new_target: Any) -> Any:
     return decorator_func
 
 
-def should_use_result(fn: Any) -> Any:
-    """`tf_should_use`: nobody is told here that a result was never used."""
-    return fn
-
-
-must_use_result_or_fatal = should_use_result
-
-
 def keyword_args_only(func: Callable[..., Any]) -> Callable[..., Any]:
     """`func`, which takes its arguments by name alone: ValueError for others. `util.keyword_args`."""
 

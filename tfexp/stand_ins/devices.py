@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core.device import DeviceName, DeviceSpecV2
+from tfexp.core.device import DeviceName, DeviceSpec, DeviceSpecV2
 from tfexp.graph.eager_tensor import DEVICE
 from tfexp.graph.scopes import device, get_default_graph
 from tfexp.graph.unpublished import executing_eagerly_outside_functions
@@ -76,3 +76,24 @@ __all__ = [
     "merge_device",
     "resolve",
 ]
+
+
+class MergeDevice:
+    """A device function (as `merge_device`'s) that answers with a DeviceSpec. TF 1.15's."""
+
+    def __init__(self, spec: Any):
+        self._spec = spec if isinstance(spec, DeviceSpecV2) else DeviceSpec.from_string(spec or "")
+
+    def __call__(self, node_def: Any) -> Any:
+        return DeviceSpec.from_string(merge_device(self._spec)(node_def))
+
+    def shortcut_string_merge(self, node_def: Any) -> str:
+        return merge_device(self._spec)(node_def)
+
+    @property
+    def is_null_merge(self) -> bool:
+        """Whether it leaves every device as it is."""
+        return not self._spec.to_string()
+
+    def __repr__(self) -> str:
+        return f"{super().__repr__()} (spec: {self._spec.to_string()})"

@@ -31,3 +31,6 @@ dtype_range: dict[Any, tuple[Any, Any]] = {
     np.float32: (-1, 1),
     np.float64: (-1, 1),
 }
+
+TF_VALUE_DTYPES = set(DType._by_enum.values())
+np_resource = np.dtype([("resource", np.ubyte)])

@@ -15,6 +15,7 @@ from tfexp.linear_operators.derived import LinearOperatorAdjoint
 from tfexp.linear_operators.operator import LinearOperator
 from tfexp.ops import array, broadcast_shapes, check_compare, complex_numbers, linalg
 from tfexp.ops.elementwise_unary import abs as absolute
+from tfexp.ops.variable_base import VariableV2
 
 
 def assert_no_entries_with_modulus_zero(x: Any, message: str | None = None, name: str | None = None) -> Any:
@@ -114,3 +115,41 @@ def is_aat_form(operators: Sequence[LinearOperator]) -> bool:
     if len(operators) % 2:
         raise ValueError(f"AAT form is of an even number of operators, not of {len(operators)}")
     return all(is_adjoint_pair(a, b) for a, b in zip(operators, reversed(operators), strict=True))
+
+
+# --- arguments that may be variables -------------------------------------------------------------------------------------
+
+
+def base_dtype(dtype: Any) -> Any:
+    """The type that a reference refers to; what is no type of TensorFlow's comes back as it is."""
+    return getattr(dtype, "base_dtype", dtype)
+
+
+def dtype_name(dtype: Any) -> str:
+    """A type's name, be it TensorFlow's, NumPy's or Python's."""
+    dtype = base_dtype(dtype)
+    name: str = dtype.name if hasattr(dtype, "name") else getattr(dtype, "__name__", str(dtype))
+    return name
+
+
+def is_ref(x: Any) -> bool:
+    """Whether it can change from step to step: a variable, behind a handle or not."""
+    return isinstance(x, VariableV2)
+
+
+def assert_not_ref_type(x: Any, arg_name: str) -> None:
+    """TypeError for a variable."""
+    if is_ref(x):
+        raise TypeError(f"Argument {arg_name} cannot be reference type. Found: {type(x)}")
+
+
+def convert_nonref_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None, name: str | None = None) -> Any:
+    """A tensor; None and variables come back as they are. TypeError for a variable that is not of type `dtype`."""
+    if value is None:
+        return None
+    if not is_ref(value):
+        return convert_to_tensor(value, dtype, name=name, preferred_dtype=dtype_hint)
+    if dtype is not None and base_dtype(dtype) != base_dtype(value.dtype):
+        found = dtype_name(value.dtype)
+        raise TypeError(f'Mutable type must be of dtype "{dtype_name(dtype)}" but is "{found}".')
+    return value

@@ -33,6 +33,7 @@ _TRANSLATOR = (
     "converters.break_statements converters.continue_statements converters.return_statements core.naming "
     "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
 )
+_OF_RAGGED = ("convert_to_int_tensor", "get_positive_axis")
 _LATER_NN = ("conv2d_transpose", "conv3d_transpose", "dropout", "fractional_avg_pool", "fractional_max_pool")
 _REDUCTIONS = ("sum", "prod", "max", "min", "mean", "all", "any", "logsumexp")
 _COLUMNS = (
@@ -160,6 +161,7 @@ PYTHON = {
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tfexp.stand_ins.gradient_rules",
     "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
+    + renamed("tfexp.stand_ins.ragged_conversions", **{name: name for name in _OF_RAGGED})
     + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
     + renamed(
         "tf",
@@ -191,7 +193,7 @@ PYTHON = {
     + renamed("tfexp.graph.unpublished", _Enter="enter", _NextIteration="next_iteration", _Identity="identity_of")
     + renamed("tfexp.ops.case", _case_helper="case_by")
     + renamed("tf", cond_for_tf_v2="cond"),
-    "ops.control_flow_util": "tfexp.graph.unpublished",
+    "ops.control_flow_util": "tfexp.graph.unpublished tfexp.stand_ins.graph_questions",
     "ops.control_flow_util_v2": "tfexp.stand_ins.functional_control_flow",
     "ops.control_flow_v2_func_graphs": "tfexp.stand_ins.functional_control_flow",
     "ops.control_flow_v2_toggles": "tf",
@@ -232,8 +234,6 @@ PYTHON = {
     + renamed("tf", GlorotUniform="glorot_uniform_initializer", GlorotNormal="glorot_normal_initializer")
     + renamed("tf", Orthogonal="orthogonal_initializer")
     + renamed("tf.initializers", Identity="identity"),
-    "ops.init_ops_v2": "tfexp.ops.initializers_v2 "
-    + renamed("tfexp.ops.initializers_v2", glorot_normal="GlorotNormal", glorot_uniform="GlorotUniform"),
     "ops.initializers_ns": "tf.initializers",
     "ops.inplace_ops": "tfexp.ops.inplace ops",
     "ops.io_ops": "tf tf.io ops",
@@ -276,7 +276,7 @@ PYTHON = {
     + "tfexp.ops.nn_dropout:_get_noise_shape=noise_shape_of tfexp.stand_ins.convolutions "
     + renamed("tf.nn", xw_plus_b_v1="xw_plus_b"),
     "ops.numerics": "tf " + renamed("tf.compat.v2.debugging", verify_tensor_all_finite_v2="assert_all_finite"),
-    "ops.op_selector": "tfexp.contributed.graph_editor.select tfexp.graph.gradients",
+    "ops.op_selector": "tfexp.contributed.graph_editor.select tfexp.graph.gradients tfexp.stand_ins.graph_questions",
     "ops.parsing_grad": "tfexp.stand_ins.gradient_rules",
     "ops.parsing_ops": "tf tf.io tf:decode_raw_v1=decode_raw ops "
     + renamed("tf.compat.v2.io", decode_csv_v2="decode_csv", parse_example_v2="parse_example"),
@@ -396,6 +396,7 @@ OTHERS = {
     "lite.python.lite": "tf.lite",
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
+    "tools.compatibility.all_renames_v2": "tfexp.stand_ins.later_names",
     "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 

@@ -116,7 +116,9 @@ FRAMEWORK = {
     "framework.tensor_spec": "tf tfexp.graph.bounded_tensor_spec tfexp.stand_ins.composite_internals",
     "framework.tensor_util": renamed("tf", constant_value="get_static_value")
     + renamed("tfexp.ops.random", shape_tensor="shape_tensor")
-    + "tf tfexp.graph.unpublished tfexp.stand_ins.static_shapes:ShapeEquals=ShapeEquals",
+    + "tf tfexp.graph.unpublished tfexp.stand_ins.static_shapes:ShapeEquals=ShapeEquals "
+    + renamed("tfexp.stand_ins.static_shapes", TensorShapeProtoToList="TensorShapeProtoToList")
+    + renamed("tfexp.stand_ins.static_shapes", maybe_set_static_shape="maybe_set_static_shape"),
     "framework.test_combinations": "tfexp.stand_ins.test_combinations",
     "framework.test_ops": "tfexp.stand_ins.test_ops ops",
     "framework.test_util": "tfexp.runtime.testing_modes tfexp.runtime.testing_leaks tf.test tfexp.runtime.testing "
@@ -143,6 +145,7 @@ FRAMEWORK = {
     "util.keyword_args": "tfexp.stand_ins.decorators",
     "util.lazy_loader": "tfexp.stand_ins.callables",
     "util.lock_util": "tfexp.stand_ins.locks",
+    "util.module_wrapper": "tfexp.stand_ins.wrapped_modules",
     "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest "
     + renamed("tfexp.core.shallow_nest", **{f"_{name}": name for name in _MESSAGES_OF_NEST.split()}),
     "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
@@ -152,6 +155,6 @@ FRAMEWORK = {
     "util.tf_decorator": "tfexp.stand_ins.decorators",
     "util.tf_export": "tfexp.stand_ins.exporting",
     "util.tf_inspect": "tfexp.stand_ins.inspecting tfexp.stand_ins.inspecting:_inspect=inspect inspect",
-    "util.tf_should_use": "tfexp.stand_ins.decorators",
+    "util.tf_should_use": "tfexp.stand_ins.unused_results",
     "util.tf_stack": "tfexp.stand_ins.stacks",
 }

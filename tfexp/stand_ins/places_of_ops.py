@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tfexp.stand_ins.places_of_data import renamed
 
 _LINEAR_OPERATORS = (
@@ -9,9 +11,21 @@ _LINEAR_OPERATORS = (
     "lower_triangular toeplitz zeros"
 )
 
+
+def _initializer_names() -> dict[str, str]:
+    """zeros, zeros_initializer and so on: the other names of the initializers of version 2."""
+    kinds = (
+        "Zeros Ones Constant RandomUniform RandomNormal TruncatedNormal VarianceScaling GlorotUniform GlorotNormal "
+        "Orthogonal Identity"
+    )
+    short = {re.sub(r"(?<!^)([A-Z])", r"_\1", kind).lower(): kind for kind in kinds.split()}
+    return {**short, **{f"{name}_initializer": kind for name, kind in short.items()}, "zero": "Zeros", "one": "Ones"}
+
+
 # tensorflow.python.<key>, with the places that answer, in order.
 OPS = {
     "ops.collective_ops": "tfexp.ops.collective",
+    "ops.default_gradient": "tfexp.stand_ins.graph_questions",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.bijector": "tfexp.distributions.bijectors.bijector",
@@ -37,6 +51,7 @@ OPS = {
     "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.transformed_distribution": "tfexp.distributions.transformed",
     "ops.distributions.uniform": "tf.distributions",
+    "ops.init_ops_v2": "tfexp.ops.initializers_v2 " + renamed("tfexp.ops.initializers_v2", **_initializer_names()),
     "ops.linalg.linalg": "tf.linalg",
     "ops.linalg.linalg_impl": "tf.linalg " + renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",

@@ -6,8 +6,10 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.ops.array_join import concat
 from tfexp.ops.array_repeat import repeat as repeated
 from tfexp.ops.cast import cast
+from tfexp.ops.cumulative import cumsum
 from tfexp.ragged_tensors import arrays, rows
 from tfexp.ragged_tensors.constants import deepest, scalar_depth, shape_of_values
 from tfexp.ragged_tensors.elementwise import rows_of_one_type
@@ -94,6 +96,11 @@ def convert_to_int_tensor(tensor: Any, name: str, dtype: Any = dtypes.int32) -> 
 def get_positive_axis(axis: Any, ndims: int | None) -> int:
     """`axis` counted from the first dimension. ValueError outside of the rank. `ragged_util`."""
     return rows.axis_of(axis, ndims)
+
+
+def lengths_to_splits(lengths: Any) -> Any:
+    """Where rows of these lengths begin, and where the last one ends. `ragged_util`."""
+    return concat([[0], cumsum(lengths)], axis=-1)
 
 
 def repeat_ranges(params: Any, splits: Any, repeats: Any) -> Any:

@@ -24,3 +24,6 @@ def is_resource_variable(value: Any) -> bool:
 
 class ResourceVariable(GraphVariable, metaclass=_OfBothModes):
     """Calling it makes a variable of a graph, or where ops run at once one that has its value. It has no instances."""
+
+
+BaseResourceVariable = ResourceVariable

@@ -7,6 +7,9 @@ from typing import Any
 from tensorboard.compat.proto import tensor_pb2, tensor_shape_pb2
 
 from tfexp.core.shape import TensorShape
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
+from tfexp.graph.unpublished import constant_value_as_shape
 
 
 def ShapeEquals(tensor_proto: Any, shape: Any) -> bool:
@@ -44,3 +47,14 @@ def is_broadcast_compatible(shape_x: Any, shape_y: Any) -> bool:
 def call_cpp_shape_fn(op: Any, require_shape_fn: bool = True) -> Any:
     """What the op's own rule says: the shapes of a node's outputs."""
     return {"shapes": [output.shape.as_proto() for output in op.outputs]}
+
+
+def TensorShapeProtoToList(shape: Any) -> list[int]:
+    """The sizes of a TensorShapeProto, -1 for what is not known. `framework.tensor_util`."""
+    return [dim.size for dim in shape.dim]
+
+
+def maybe_set_static_shape(tensor: Any, shape: Any) -> None:
+    """In a function's graph `tensor` gets what is known of the values of the tensor `shape`. `framework.tensor_util`."""
+    if isinstance(shape, Tensor) and not tensor.shape.is_fully_defined() and get_default_graph().building_function:
+        tensor.set_shape(constant_value_as_shape(shape))
