@@ -189,3 +189,14 @@ def test_estimators_of_programs_make_the_step_of_their_graphs(tmp_path):
     with tf.Graph().as_default() as graph:
         step = estimator._create_and_assert_global_step(graph)
         assert step is tf.train.get_global_step() and step.dtype.base_dtype == tf.int64
+
+
+def test_cells_that_are_never_initialised_take_other_variables():
+    class Cell(tf.nn.rnn_cell.RNNCell):
+        def __init__(self):
+            self.weights_of_gates = None
+
+    cell = Cell()
+    cell.weights_of_gates = tf.Variable(1.0)
+    cell.weights_of_gates = other = tf.Variable(2.0)
+    assert cell.weights_of_gates is other
