@@ -168,3 +168,35 @@ def test_hooks_derived_from_the_one_that_ends_trainings():
     assert hook.times == 3
     with pytest.raises(TypeError, match=r"must be callable\. Given: 3"):
         stopping._StopOnPredicateHook(3)
+
+
+def test_estimators_of_programs_take_inputs_apart():
+    util, lib = (stand_for(f"tensorflow_estimator.python.estimator.{name}") for name in ("util", "estimator"))
+    assert lib.EstimatorV2 is tf.compat.v2.estimator.Estimator
+    with tf.Graph().as_default():
+        features, labels, hooks = util.parse_input_fn_result(tf.data.Dataset.from_tensors(({"x": [2.0, 3.0]}, [5])))
+        with tf.train.SingularMonitoredSession(hooks=hooks) as session:
+            values = session.run((features, labels))
+    assert values[0]["x"].tolist() == [2.0, 3.0] and values[1].tolist() == [5]
+    assert util.parse_input_fn_result(({"x": 2}, 3)) == ({"x": 2}, 3, [])
+    assert util.parse_iterator_result({"x": 2}) == ({"x": 2}, None)
+    with pytest.raises(ValueError, match="len 2 tuple"):
+        util.parse_input_fn_result((1, 2, 3))
+
+
+def test_estimators_of_programs_make_the_step_of_their_graphs(tmp_path):
+    estimator = tf.estimator.Estimator(lambda features: None, model_dir=str(tmp_path))
+    with tf.Graph().as_default() as graph:
+        step = estimator._create_and_assert_global_step(graph)
+        assert step is tf.train.get_global_step() and step.dtype.base_dtype == tf.int64
+
+
+def test_cells_that_are_never_initialised_take_other_variables():
+    class Cell(tf.nn.rnn_cell.RNNCell):
+        def __init__(self):
+            self.weights_of_gates = None
+
+    cell = Cell()
+    cell.weights_of_gates = tf.Variable(1.0)
+    cell.weights_of_gates = other = tf.Variable(2.0)
+    assert cell.weights_of_gates is other

@@ -22,7 +22,9 @@ from tfexp.estimator.spec import EstimatorSpec
 from tfexp.estimator.warm_starting import WarmStartSettings, as_settings
 from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.graph import Graph
 from tfexp.train.checkpoint_utils import checkpoint_of, list_variables, load_variable
+from tfexp.train.global_step import create_global_step
 from tfexp.train.saving_hooks import CheckpointSaverListener
 from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.stopping_hooks import StopAtStepHook
@@ -236,6 +238,10 @@ class Estimator:
         """One SavedModel with a graph for each mode that there is a receiver function for."""
         path = self._exported_checkpoint(checkpoint_path)
         return export(self._exported_model, export_dir_base, input_receiver_fn_map, path, assets_extra, as_text)
+
+    def _create_and_assert_global_step(self, graph: Graph) -> Any:
+        """The new step of `graph`, the default one; estimators of libraries call it where they make graphs of their own."""
+        return create_global_step(graph)
 
     @property
     def _exported_model(self) -> Model:

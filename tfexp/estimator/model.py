@@ -109,6 +109,11 @@ def input_parts(given: Any, input_fn: Callable[..., Any]) -> Input:
     """What `input_fn` has given: of a Dataset its next element. ValueError for None, and for a tuple that is no pair."""
     if given is None:
         raise ValueError(f"input_fn ({input_fn}) gave None: it has to return features, or (features, labels)")
+    return given_parts(given)
+
+
+def given_parts(given: Any) -> Input:
+    """The parts of an input, of a Dataset those of its next element. ValueError for a tuple that is no pair."""
     if isinstance(given, Dataset):
         iterator = make_initializable_iterator(given)
         return split_input(iterator.get_next(), (IteratorStart(iterator),))

@@ -30,7 +30,7 @@ ESTIMATOR = {
     + renamed("tfexp.estimator.eval_metrics", read_eval_metrics="metrics_of_folder")
     + renamed("tfexp.estimator.early_stopping", _StopOnPredicateHook="StopOnPredicateHook")
     + renamed("tfexp.estimator.early_stopping", _CheckForStoppingHook="CheckForStoppingHook"),
-    "estimator": "tf.estimator",
+    "estimator": "tf.estimator tf.estimator:EstimatorV2=Estimator",
     "estimator_lib": "tf.estimator",
     "export.export": _EXPORT,
     "export.export_lib": _EXPORT,
@@ -60,5 +60,5 @@ ESTIMATOR = {
     "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
     "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
     "training": "tf.estimator",
-    "util": "tf.estimator tfexp.stand_ins.callables",
+    "util": "tf.estimator tfexp.stand_ins.callables tfexp.stand_ins.estimator_inputs",
 }

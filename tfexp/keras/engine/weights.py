@@ -90,7 +90,8 @@ class Weights(Module):
 
     def _drop_variables(self, value: Any) -> None:
         gone = list(_parts(value))
-        for kept in (self._trainable_weights, self._non_trainable_weights):
+        for name in ("_trainable_weights", "_non_trainable_weights"):
+            kept = vars(self).get(name, [])  # a subclass may never call `super().__init__()`
             kept[:] = [variable for variable in kept if not any(variable is one for one in gone)]
 
     def _keep_parts(self, value: Any) -> None:
