@@ -49,4 +49,4 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of the regularisation losses, divided among the replicas."""
-    return reduce_sum(regularization_loss) / float(num_replicas())  # type: ignore[operator,no-any-return]
+    return reduce_sum(regularization_loss) / num_replicas()  # type: ignore[operator,no-any-return]

@@ -9,11 +9,11 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_fill, array_identity, array_join, check_compare, cumulative, reduce, segment
+from tfexp.ops import array_fill, array_identity, array_join, check_compare, counting, cumulative, reduce, segment
 from tfexp.ops.cast import cast
 from tfexp.ops.searchsorted import searchsorted
 
@@ -121,6 +121,14 @@ def segment_ids_to_row_splits(
         ids = convert_to_tensor(segment_ids, preferred_dtype=dtypes.int64, name="segment_ids")
         if not ids.dtype.is_integer:
             raise TypeError(f"segment_ids must be an integer tensor; dtype={ids.dtype!r}")
-        ids = as_partition(ids, None, "segment_ids")
-        splits = splits_of_ids(ids, num_segments)
-        return splits if out_type is None else cast(splits, dtypes.as_dtype(out_type))
+        ids.shape.assert_has_rank(1)
+        ids, count = cast(ids, dtypes.int32), None
+        if num_segments is not None:
+            whole = convert_to_tensor(num_segments, preferred_dtype=dtypes.int64, name="num_segments")
+            if not whole.dtype.is_integer:
+                raise TypeError(f"num_segments must be an integer tensor; dtype={whole.dtype!r}")
+            whole.shape.assert_has_rank(0)
+            count = cast(whole, dtypes.int32)
+        kind = dtypes.int64 if out_type is None else dtypes.as_dtype(out_type)
+        lengths = counting.bincount(ids, minlength=count, maxlength=count, dtype=kind)
+        return array_join.concat([constant([0], kind), cumulative.cumsum(lengths)], 0)
