@@ -108,9 +108,7 @@ class Surroundings:
 
     # --- what a new node takes -----------------------------------------------------------------------------------
 
-    def _node_name(self, name: str | bytes) -> str:
-        if isinstance(name, bytes):
-            name = name.decode()
+    def _node_name(self, name: str) -> str:
         if name.endswith("/"):
             name = name[:-1]
             if not _FIRST_NAME.fullmatch(name):
