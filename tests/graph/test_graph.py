@@ -65,6 +65,12 @@ def test_name_scopes_nest_reenter_and_leave(graph):
         assert scope == "given/"
 
 
+def test_names_may_be_bytes(graph):
+    with tf.name_scope(b"a", "b", [tf.constant(1)]):
+        names = [tf.add(1, 2, name=b"n").name, tf.Variable(1.0, name=b"v").name, tf.constant(1, name=b"c/").name]
+    assert names == ["a/n:0", "a/v:0", "c:0"]
+
+
 def test_elements_by_name(graph):
     x = tf.constant(1.0, name="x")
     assert graph.get_tensor_by_name("x:0") is x

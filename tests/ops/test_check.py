@@ -195,3 +195,17 @@ def test_texts_of_a_failed_assertion_are_escaped() -> None:
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         session.run(node)
     assert r"assertion failed: [it\'s \n \303\251]" in str(caught.value)
+
+
+@pytest.mark.parametrize("check", [tf.assert_equal, tf.assert_none_equal, tf.assert_less, tf.assert_greater_equal])
+def test_a_message_stands_in_front_of_data_that_were_given(check) -> None:
+    with tf.Graph().as_default() as graph:
+        check(tf.placeholder(tf.float32), tf.placeholder(tf.float32), data=["what", 2.0], message="why")
+        (node,) = [op for op in graph.get_operations() if op.type == "Assert"]
+        assert [tf.get_static_value(part) for part in node.inputs[1:]] == [b"why", b"what", 2.0]
+
+
+def test_arrays_that_are_to_increase_are_constants_of_their_reshaping() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.is_non_decreasing([1, 2])
+        assert graph.get_operations()[0].name == "is_non_decreasing/Reshape/tensor"

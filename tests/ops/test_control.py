@@ -86,6 +86,7 @@ def test_tuples_wait_for_all() -> None:
         first, nothing, second = tf.tuple([a, None, b], control_inputs=[tf.no_op()])
         assert nothing is None
         assert session.run([first, second]) == [1, 2]
+        np.testing.assert_array_equal(session.run(tf.tuple([[1.0, 2.0]])), [[1, 2]])
         with pytest.raises(ValueError, match="Must have at least one Tensor"):
             tf.tuple([None])
         assert session.run(get_op("ControlTrigger")()) is None

@@ -191,3 +191,11 @@ def test_dense_loss_of_unknown_shapes(blank_index: int) -> None:
     with tf.Session() as session:
         wanted, found = session.run([known, unknown], {logits: values, given: labels})
     np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_unique_labels_are_a_list() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = tf.nn.ctc_unique_labels([[3, 5, 3], [2, 2, 2]])
+        assert isinstance(found, list)
+        unique, where = session.run(found)
+    assert (unique.tolist(), where.tolist()) == ([[3, 5, 0], [2, 0, 0]], [[0, 1, 0], [0, 0, 0]])

@@ -161,6 +161,7 @@ def test_average_losses() -> None:
         assert session.run(tf.nn.compute_average_loss(losses)) == 2
         assert session.run(tf.nn.compute_average_loss(losses, weights, 4)) == 1.75
         assert session.run(tf.nn.scale_regularization_loss([1.0, 2.0])) == 3
+        assert tf.nn.scale_regularization_loss(tf.constant([1, 2])).dtype == tf.float64
         with pytest.raises(ValueError, match="at least rank 1"):
             tf.nn.compute_average_loss(1.0)
         with pytest.raises(TypeError, match="must be an integer"):

@@ -60,6 +60,29 @@ def test_windows(session: tf.Session) -> None:
         hann(5, dtype=tf.int32)
 
 
+@pytest.mark.parametrize("length", [1, 5, 6])
+def test_windows_of_fed_lengths_and_kinds(session: tf.Session, length: int) -> None:
+    size, periodic = tf.placeholder(tf.int32, []), tf.placeholder(tf.bool, [])
+    window = tf.signal.hann_window(size, periodic)
+    for kind in (True, False):
+        wanted = session.run(tf.signal.hann_window(length, kind))
+        np.testing.assert_array_equal(session.run(window, {size: length, periodic: kind}), wanted)
+
+
+def test_spectra_of_frames_of_fed_lengths(session: tf.Session) -> None:
+    x, length = tf.constant(X), tf.placeholder(tf.int32, [])
+    spectra = tf.signal.stft(x, length, tf.constant(3))
+    wanted, found = session.run([tf.signal.stft(x, 6, 3), spectra], {length: 6})
+    np.testing.assert_allclose(found, wanted)
+    back = tf.signal.inverse_stft(spectra, length, 3, tf.constant(8), window_fn=None)
+    np.testing.assert_allclose(
+        session.run(back, {length: 6}), session.run(tf.signal.inverse_stft(wanted, 6, 3, window_fn=None))
+    )
+    assert session.run(tf.signal.inverse_stft(wanted, tf.constant(9), 3, 8, window_fn=None)).shape[-1] == (
+        9 + 3 * (wanted.shape[-2] - 1)
+    )
+
+
 def test_short_time_fourier_transforms_and_back(session: tf.Session) -> None:
     x = tf.constant(X)
     spectra = tf.signal.stft(x, 6, 3)

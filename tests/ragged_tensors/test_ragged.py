@@ -76,8 +76,12 @@ CASES: dict[str, tuple[Callable[[], Any], Any]] = {
         [[2, 0, 1], [0, 0, 2], 3, [3, 2, 3], [[2, 1], [], [3]]],
     ),
     "splits and numbers of rows": (
-        lambda: [tf.ragged.row_splits_to_segment_ids([0, 2, 2, 3]), tf.ragged.segment_ids_to_row_splits([0, 0, 2], 4)],
-        [[0, 0, 2], [0, 2, 2, 3, 3]],
+        lambda: [
+            tf.ragged.row_splits_to_segment_ids([0, 2, 2, 3]),
+            tf.ragged.segment_ids_to_row_splits([0, 0, 2], 4),
+            tf.ragged.segment_ids_to_row_splits([1, 0, 3, 1], 3, out_type=tf.int32),  # neither sorted nor all of them
+        ],
+        [[0, 0, 2], [0, 2, 2, 3, 3], [0, 1, 3, 3]],
     ),
     "operators": (
         lambda: [rows() + 1, 2 - rows(), rows() * rows(), -rows(), rows() < 2, abs(-rows()), rows() // 2, rows() % 2],
@@ -239,6 +243,24 @@ def test_bad_rows_fail_in_the_run() -> None:
         for bad in ([1, 3], [0, 2, 1, 3], [0, 2]):
             with pytest.raises(tf.errors.InvalidArgumentError, match="valid RaggedTensor"):
                 session.run(made, {splits: bad})
+
+
+@pytest.mark.parametrize(
+    ("rank", "axis", "ragged_rank", "shape"),
+    [
+        (0, 0, 0, [2]),
+        (1, 0, 1, [2, None]),
+        (1, 1, 0, [3, 2]),
+        (2, 0, 2, [2, None, None]),
+        (2, 1, 0, [3, 2, 5]),
+        (3, 3, 0, [3, 5, 7, 2]),
+        (4, 2, 3, [3, None, None, None, 11]),
+    ],
+)
+def test_tensors_stacked_along_inner_dimensions_are_a_tensor(rank, axis, ragged_rank, shape) -> None:
+    x = tf.zeros([3, 5, 7, 11][:rank])
+    stacked = tf.ragged.stack([x, x], axis=axis)
+    assert (getattr(stacked, "ragged_rank", 0), stacked.shape.as_list()) == (ragged_rank, shape)
 
 
 def test_row_splits_are_vectors_of_known_rank() -> None:

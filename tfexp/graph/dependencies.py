@@ -83,6 +83,7 @@ def tuple(tensors: Sequence[Any], name: str | None = None, control_inputs: Any =
     if executing_eagerly():
         return list(tensors)
     with name_scope(name, "tuple", [t for t in tensors if t is not None]):
+        tensors = [t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t) for t in tensors]
         gates = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for value in control_inputs or []:
             element = value._as_graph_element() if hasattr(value, "_as_graph_element") else value

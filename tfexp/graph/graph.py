@@ -79,7 +79,7 @@ class Graph(Elements, Surroundings, Collections):
                 raise ValueError(f"{tensor} must be from the same graph as the node {name or op_type!r} ({self})")
         with self._lock:
             attrs = dict(attrs or {})
-            node_name = self._node_name(name or op_type)
+            node_name = self._node_name(as_text(name) if name else op_type)
             self._apply_attr_scopes(op_type, attrs, node_name)
             if self._container and op_def.is_stateful and attrs.get("container") == "":
                 attrs["container"] = self._container

@@ -122,7 +122,9 @@ class name_scope:  # noqa: N801 (TensorFlow's name)
     _default: Pushed | None  # what makes the graph of `values` the default
     _left: tuple[Graph, str]  # where the scope was opened, and what was there before
 
-    def __init__(self, name: str | None, default_name: str | None = None, values: Any = None):
+    def __init__(self, name: str | bytes | None, default_name: str | None = None, values: Any = None):
+        if isinstance(name, bytes):
+            name = name.decode()
         if not (name is None or isinstance(name, str)):
             raise TypeError(f"tf.name_scope: name must be a string or None, got {name!r}")
         self._name = default_name if name is None else name

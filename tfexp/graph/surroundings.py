@@ -187,8 +187,10 @@ class Surroundings:
         """
         return _NameScope(self, name)
 
-    def _enter_name_scope(self, name: str | None) -> str:
+    def _enter_name_scope(self, name: str | bytes | None) -> str:
         """Go below that name; returns the scope that was left, with which `_name_stack` is to go on. ValueError."""
+        if isinstance(name, bytes):
+            name = name.decode()
         if name:
             valid = _INNER_NAME if self._name_stack else _FIRST_NAME
             if not valid.fullmatch(name):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
@@ -172,7 +171,7 @@ def mean_relative_error(
 ) -> Streamed:
     """The mean of |labels - predictions| / normalizer, 0 where that is 0."""
     predictions, labels, weights = fitted(predictions, labels, weights)
-    normalizer, predictions = without_last_ones(convert_to_tensor(normalizer), predictions)
+    predictions, normalizer = without_last_ones(predictions, normalizer)
     predictions.get_shape().assert_is_compatible_with(normalizer.get_shape())
     errors = where(equal(normalizer, 0.0), zeros_like(labels), truediv(abs_(labels - predictions), normalizer))
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")

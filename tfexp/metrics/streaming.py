@@ -58,7 +58,7 @@ def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
     """The three with ranks that fit: a last dimension of 1 that one has and the other has not goes, or is added."""
     predictions = convert_to_tensor(predictions)
     if labels is not None:
-        labels, predictions = without_last_ones(convert_to_tensor(labels), predictions)
+        labels, predictions = without_last_ones(labels, predictions)
         predictions.get_shape().assert_is_compatible_with(labels.get_shape())
     if weights is None:
         return predictions, labels, None

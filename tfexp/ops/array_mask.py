@@ -16,7 +16,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, expand_dims, reshape, shape, squeeze
+from tfexp.ops.array import Array, expand_dims, rank, reshape, shape, squeeze
 from tfexp.ops.array_fill import range_op, zeros, zeros_like
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat
@@ -276,7 +276,9 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, na
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert_to_tensor(lengths)
         if maxlen is None:
-            maxlen = reduce_max(lengths)
+            # Of any rank by ops of other names than those of `reduce_max`, as in TensorFlow.
+            dims = None if lengths.shape.ndims is not None else range_op(0, rank(lengths), 1)
+            maxlen = reduce_max(lengths, dims)
             maxlen = maximum(constant(0, maxlen.dtype), maxlen)
         else:
             maxlen = convert_to_tensor(maxlen)

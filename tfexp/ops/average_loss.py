@@ -37,9 +37,8 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
         loss = mul(cast(loss, kind), cast(weights, kind))
     if global_batch_size is None:
         global_batch_size = array.shape(loss)[0] * num_replicas()  # type: ignore[index,operator]
-    else:
-        check_compare.assert_scalar(global_batch_size)
-        check_compare.assert_integer(global_batch_size, message="global_batch_size must be an integer.")
+    check_compare.assert_scalar(global_batch_size)
+    check_compare.assert_integer(global_batch_size, message="global_batch_size must be an integer.")
     right = check_compare.assert_non_negative(global_batch_size, message="global_batch_size must be non-negative.")
     with control_dependencies([right]):
         size = convert_to_tensor(global_batch_size)
@@ -49,4 +48,4 @@ def compute_average_loss(per_example_loss: Any, sample_weight: Any = None, globa
 
 def scale_regularization_loss(regularization_loss: Any) -> Tensor:
     """The sum of the regularisation losses, divided among the replicas."""
-    return reduce_sum(regularization_loss) / float(num_replicas())  # type: ignore[operator,no-any-return]
+    return reduce_sum(regularization_loss) / num_replicas()  # type: ignore[operator,no-any-return]

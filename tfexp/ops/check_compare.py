@@ -51,11 +51,10 @@ def _binary(
     """Assert that `x sign y` holds element-wise; InvalidArgumentError now, when both are known and it does not."""
     with name_scope(name, default_name, [x, y, data]):
         x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
-        given = data is not None
-        if not given:
+        if data is None:
             data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
-            if message:
-                data = [message, *data]
+        if message:
+            data = [message, *data]
         condition = reduce_all(_DYNAMIC[sign](x, y))
         static_x, static_y = constant_value(x), constant_value(y)
         if static_x is not None and static_y is not None and not _STATIC[sign](static_x, static_y).all():
@@ -381,10 +380,9 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 def _monotonic(x: Any, compare: Callable[[Any, Any], Tensor], name: str | None, default_name: str) -> Tensor:
     """`compare` of each element of the flattened x with the one before it; True for fewer than two elements."""
     with name_scope(name, default_name, [x]):
-        x = convert_to_tensor(x, name="x")
-        if not is_numeric_tensor(x):
-            raise TypeError(f"Expected x to be numeric, instead found: {x}")
         flat = reshape(x, [-1])
+        if not is_numeric_tensor(flat):
+            raise TypeError(f"Expected x to be numeric, instead found: {flat}")
         few = less(size(flat), 2)
         last: Any = shape(flat) - 1  # type: ignore[operator]
         first = [1]

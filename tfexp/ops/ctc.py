@@ -132,8 +132,8 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
         return reshape(packed, dims), cast(sizes, seq_length.dtype)
 
 
-def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(the different labels of each row, and zeros; where among them each label is). `tf.nn.ctc_unique_labels`."""
+def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
+    """[the different labels of each row, and zeros; where among them each label is]. `tf.nn.ctc_unique_labels`."""
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = convert_to_tensor(labels, name="labels")
         longest = labels.get_shape()[1].value
@@ -141,6 +141,6 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Ten
         def of_row(row: Any) -> Any:
             found = unique(row)
             size = shape(row)[0] if longest is None else longest  # type: ignore[index]
-            return cast(pad(found.y, [[0, size - shape(found.y)[0]]]), dtypes.int64), found.idx  # type: ignore[index]
+            return [cast(pad(found.y, [[0, size - shape(found.y)[0]]]), dtypes.int64), found.idx]  # type: ignore[index]
 
-        return map_fn(of_row, labels, dtype=(dtypes.int64, dtypes.int32))  # type: ignore[return-value]
+        return map_fn(of_row, labels, dtype=[dtypes.int64, dtypes.int32])  # type: ignore[return-value]

@@ -11,7 +11,6 @@ from tfexp.core.dtypes import DType
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats import image_files
-from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
@@ -361,7 +360,7 @@ def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
     """Whether the bytes begin as a JPEG file does. Source: `tf.image.is_jpeg`."""
     with name_scope(name, "is_jpeg"):
         start = get_op("Substr")(contents, 0, 3)
-        result: Tensor = get_op("Equal")(start, convert_to_tensor(b"\xff\xd8\xff"), name=name)
+        result: Tensor = get_op("Equal")(start, b"\xff\xd8\xff", name=name)
         return result
 
 

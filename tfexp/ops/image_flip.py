@@ -124,7 +124,7 @@ def transpose_image(image: Any, name: str | None = None) -> Tensor:
         image = checked(convert_to_tensor(image, name="image"))
         result: Tensor = _by_rank(
             image,
-            lambda: transpose(image, [1, 0, 2], name="transpose"),
-            lambda: transpose(image, [0, 2, 1, 3], name="transpose"),
+            lambda: transpose(image, [1, 0, 2], name=name or "transpose"),
+            lambda: transpose(image, [0, 2, 1, 3], name=name or "transpose"),
         )
         return result

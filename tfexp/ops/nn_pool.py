@@ -27,7 +27,7 @@ def _pool2d(
     with name_scope(name, default, [value]) as scope:
         data_format = data_format or "NHWC"
         result: Tensor = op(
-            convert_to_tensor(value, name="input"),
+            convert_to_tensor(value, name="value" if op is avg_pool_op else "input"),
             ksize=for_all_dims(ksize, 2, data_format, "ksize"),
             strides=for_all_dims(strides, 2, data_format, "strides"),
             padding=padding,

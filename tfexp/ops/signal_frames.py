@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.control_flow import cond
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
@@ -19,9 +20,11 @@ from tfexp.ops.array_join import concat
 from tfexp.ops.array_pad import pad
 from tfexp.ops.array_tile import tile
 from tfexp.ops.cast import cast
+from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_binary import maximum
+from tfexp.ops.elementwise_rounding import ceil
 from tfexp.ops.elementwise_trig import cos
-from tfexp.ops.elementwise_unary import square
+from tfexp.ops.elementwise_unary import log, square
 from tfexp.ops.fourier import irfft, rfft
 from tfexp.ops.reduce import reduce_prod, reduce_sum
 from tfexp.ops.segment import unsorted_segment_sum
@@ -125,20 +128,18 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         return result
 
 
-def hann_window(window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def hann_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """0.5 - 0.5 cos(2 pi n / N), N the length or, unless `periodic`, one less. `tf.signal.hann_window`."""
     return _raised_cosine(name, "hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
-def hamming_window(
-    window_length: Any, periodic: bool = True, dtype: Any = dtypes.float32, name: str | None = None
-) -> Tensor:
+def hamming_window(window_length: Any, periodic: Any = True, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
     """0.54 - 0.46 cos(2 pi n / N), N the length or, unless `periodic`, one less. `tf.signal.hamming_window`."""
     return _raised_cosine(name, "hamming_window", window_length, periodic, dtype, 0.54, 0.46)
 
 
 def _raised_cosine(
-    name: str | None, default: str, window_length: Any, periodic: bool, dtype: Any, a: float, b: float
+    name: str | None, default: str, window_length: Any, periodic: Any, dtype: Any, a: float, b: float
 ) -> Tensor:
     kind = dtypes.as_dtype(dtype)
     if not kind.is_floating:
@@ -150,24 +151,31 @@ def _raised_cosine(
         if known is not None and int(known) == 1:
             return ones([1], kind)
         # A periodic window of even length is one longer, without its last.
-        even = 1 - length % 2
-        size = cast(length + (even if periodic else 0) - 1, kind)
+        repeats: Any = cast(convert_to_tensor(periodic, dtypes.bool, name="periodic"), dtypes.int32)
+        size = cast(length + repeats * (1 - length % 2) - 1, kind)
         count: Any = cast(range_(length), kind)
-        angle = 2 * math.pi * count / maximum(size, 1)
+        angle = constant(2 * math.pi, kind) * count / size
+        if known is None:
+            return cond(equal(length, 1), lambda: ones([length], kind), lambda: a - b * cos(angle))  # type: ignore[no-any-return]
         return a - b * cos(angle)  # type: ignore[no-any-return]
 
 
-def _fft_length(frame_length: Any, fft_length: Any) -> int:
+def _fft_length(frame_length: Any, fft_length: Any) -> Any:
+    """`fft_length` or the power of two that holds a frame: a number where the frame's length is known, else a tensor."""
     if fft_length is not None:
-        return int(fft_length)
-    return 1 << (int(frame_length) - 1).bit_length()
+        return fft_length
+    known = static_value(frame_length) if isinstance(frame_length, Tensor) else frame_length
+    if known is not None:
+        return 1 << (int(known) - 1).bit_length()
+    bits = ceil(log(cast(frame_length, dtypes.float32)) / math.log(2))
+    return cast(2.0**bits, dtypes.int32)
 
 
 def stft(
     signals: Any,
-    frame_length: int,
-    frame_step: int,
-    fft_length: int | None = None,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
     window_fn: Window | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,
@@ -203,9 +211,9 @@ def inverse_stft_window_fn(frame_step: Any, forward_window_fn: Window = hann_win
 
 def inverse_stft(
     stfts: Any,
-    frame_length: int,
-    frame_step: int,
-    fft_length: int | None = None,
+    frame_length: Any,
+    frame_step: Any,
+    fft_length: Any = None,
     window_fn: Window | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
@@ -218,11 +226,11 @@ def inverse_stft(
         stfts.shape.with_rank_at_least(2)
         size = _fft_length(frame_length, fft_length)
         frames: Any = irfft(stfts, [size])
-        if size < int(frame_length):
-            last = [[0, 0]] * (stfts.shape.ndims - 1)
-            frames = pad(frames, [*last, [0, int(frame_length) - size]])
-        else:
-            frames = frames[..., : int(frame_length)]
+        frames, missing = frames[..., :frame_length], frame_length - size
+        if isinstance(missing, Tensor):
+            missing = maximum(missing, 0)
+        if isinstance(missing, Tensor) or missing > 0:
+            frames = pad(frames, [*[[0, 0]] * (stfts.shape.ndims - 1), [0, missing]])
         if window_fn is not None:
             frames = frames * window_fn(frame_length, dtype=frames.dtype)
         return overlap_and_add(frames, frame_step)

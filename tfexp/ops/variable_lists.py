@@ -41,9 +41,9 @@ def all_saveable_objects(scope: str | None = None) -> list[Any]:
     return get_collection(GraphKeys.GLOBAL_VARIABLES, scope) + get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)
 
 
-def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
+def variables_initializer(var_list: Sequence[Any] | None, name: str | None = "init") -> Operation:
     """An operation that initializes all of `var_list`; one that does nothing for an empty list. Source: TF 1.15."""
-    return group(*[v.initializer for v in var_list], name=name)
+    return _all_of([v.initializer for v in var_list or ()], name)
 
 
 def global_variables_initializer() -> Operation:
@@ -58,7 +58,11 @@ def local_variables_initializer() -> Operation:
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:
     """An operation that initializes all lookup tables of the graph; one that does nothing without any. Source: TF 1.15."""
-    return group(*get_collection(GraphKeys.TABLE_INITIALIZERS), name=name)
+    return _all_of(get_collection(GraphKeys.TABLE_INITIALIZERS), name)
+
+
+def _all_of(initializers: Sequence[Any], name: str | None) -> Operation:
+    return group(*initializers, name=name or (None if initializers else "NoOp"))
 
 
 # The spellings before 0.12, which 1.15 still has.

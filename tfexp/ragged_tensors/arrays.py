@@ -146,7 +146,10 @@ def _concat(values: Sequence[Any], axis: int) -> Any:
 
 
 def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
-    """Ragged tensors, and tensors, as rows of a new dimension. Source: `tf.ragged.stack`, `tf.stack`."""
+    """Ragged tensors, and tensors, as rows of a new dimension. Source: `tf.ragged.stack`, `tf.stack`.
+
+    Of tensors alone a tensor where the new dimension is the last or the one before it, if these are not the first.
+    """
     values = values if isinstance(values, (list, tuple)) else [values]
     with name_scope(name if name != "stack" else None, "RaggedConcat", values):
         found = [converted(value) for value in values]
@@ -156,7 +159,9 @@ def stack(values: Any, axis: Any = 0, name: str | None = "stack") -> Any:
             lengths = array_join.stack([array.shape(x, out_type=dtypes.int64)[0] for x in found])  # type: ignore[index]
             return RaggedTensor.from_row_lengths(array_join.concat(found, 0), lengths, validate=False)
         if not any(isinstance(x, RaggedTensor) for x in found):
-            found = [RaggedTensor.from_tensor(x) for x in found]
+            if rank is not None and (rank == 0 or axis >= max(rank - 1, 1)):
+                return array_join.stack(found, axis)
+            found = [RaggedTensor.from_tensor(x, ragged_rank=max(axis, 1)) for x in found]
         return _concat([expand_dims(x, axis) for x in found], axis)
 
 

@@ -13,8 +13,8 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_fill, array_identity, array_join, check_compare, cumulative, reduce, segment
-from tfexp.ops.cast import cast
+from tfexp.ops import array_fill, array_identity, array_join, check_compare, counting, cumulative, reduce, segment
+from tfexp.ops.cast import cast, cast_op
 from tfexp.ops.searchsorted import searchsorted
 
 _DIFFERENT = "Inputs must have identical ragged splits"
@@ -118,9 +118,17 @@ def segment_ids_to_row_splits(
 ) -> Tensor:
     """The row splits of values with these sorted row numbers. Source: `tf.ragged.segment_ids_to_row_splits`."""
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
-        ids = convert_to_tensor(segment_ids, preferred_dtype=dtypes.int64, name="segment_ids")
+        ids = convert_to_tensor(segment_ids, name="segment_ids")
         if not ids.dtype.is_integer:
             raise TypeError(f"segment_ids must be an integer tensor; dtype={ids.dtype!r}")
-        ids = as_partition(ids, None, "segment_ids")
-        splits = splits_of_ids(ids, num_segments)
-        return splits if out_type is None else cast(splits, dtypes.as_dtype(out_type))
+        ids.shape.assert_has_rank(1)
+        ids, count = cast_op(ids, DstT=dtypes.int32), None
+        if num_segments is not None:
+            whole = convert_to_tensor(num_segments, name="num_segments")
+            if not whole.dtype.is_integer:
+                raise TypeError(f"num_segments must be an integer tensor; dtype={whole.dtype!r}")
+            whole.shape.assert_has_rank(0)
+            count = cast_op(whole, DstT=dtypes.int32)
+        kind = dtypes.int64 if out_type is None else dtypes.as_dtype(out_type)
+        lengths = counting.bincount(ids, minlength=count, maxlength=count, dtype=kind)
+        return array_join.concat([[0], cumulative.cumsum(lengths)], 0)
