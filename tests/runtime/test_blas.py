@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfexp.core.products import AddProducts, add_by_numpy
 from tfexp.runtime import blas
 
 BUILT_WITH = np.show_config(mode="dicts")["Build Dependencies"]["blas"]["name"]
@@ -50,25 +49,6 @@ def test_nothing_times_an_infinite_product_is_nan() -> None:
     with np.errstate(invalid="ignore"):
         blas.add_product(target, 0.0, np.full((2, 1), np.inf, np.float32), np.ones((1, 2), np.float32))
     assert np.isnan(target).all()
-
-
-@pytest.mark.parametrize("add_products", [blas.add_products, add_by_numpy])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32])
-@pytest.mark.parametrize("transposed", [False, True])
-def test_products_of_parts_are_added(add_products: AddProducts, transposed: bool, dtype: type) -> None:
-    random = np.random.default_rng(5)
-    left, right, target = (random.integers(-9, 9, dims).astype(dtype) for dims in ((11, 3), (13, 7), (17, 7)))
-    expected = target.copy()
-    if transposed:
-        terms = [(2, 4, 5, 3, 6), (4, 0, 0, 3, 2), (0, 7, 3, 3, 0)]
-        expected[2:5] += left[4:10].T @ right[5:11]
-        expected[4:7] += left[0:2].T @ right[0:2]
-    else:
-        terms = [(2, 4, 5, 6, 3), (4, 0, 0, 2, 3), (0, 7, 3, 0, 3)]
-        expected[2:8] += left[4:10] @ right[5:8]
-        expected[4:6] += left[0:2] @ right[0:3]
-    add_products(target, left, right, terms, transposed)
-    np.testing.assert_array_equal(target, expected)
 
 
 @pytest.mark.skipif(BUILT_WITH != "scipy-openblas", reason="NumPy is not from its own wheels, which have that BLAS")

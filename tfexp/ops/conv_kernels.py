@@ -147,11 +147,8 @@ def input_gradient(grad: Array, filters: Array, lay: Windows, depth: int, out: A
             result[...] = target
         return result
     turned = lay.turned()
-    # Gradients that are not much deeper than x are sooner copied than their products are added up.
-    sooner_copied = turned is not None and (
-        (out_depth <= depth and max(lay.sizes) <= _SMALL_WINDOW)
-        or (out_depth <= 2 * depth and conv_rows.fit(turned, out_depth, groups))
-    )
+    # Gradients no deeper than x, in small windows, are sooner copied than their products are added up.
+    sooner_copied = turned is not None and out_depth <= depth and max(lay.sizes) <= _SMALL_WINDOW
     if not sooner_copied and conv_rows.fit_backward(lay, depth, groups):
         conv_rows.input_gradient(grad, filters.astype(dtype, copy=False), lay, result)
         return result

@@ -10,12 +10,11 @@ from __future__ import annotations
 import ctypes
 import functools
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tfexp.core.products import Term, add_by_numpy
 from tfexp.plan.accumulate import AddProduct
 
 Gemm = Callable[..., None]
@@ -60,21 +59,6 @@ def add_product(target: np.ndarray, scale: float, left: np.ndarray, right: np.nd
         target.ctypes.data,
         max(1, columns),
     )
-
-
-def add_products(target: np.ndarray, left: np.ndarray, right: np.ndarray, terms: Sequence[Term], transposed: bool) -> None:
-    """`core.products.add_products`: the places of the matrices are asked for once, each term is one call."""
-    gemm = _gemm(target.dtype) if target.dtype in _LETTERS else None
-    if gemm is None:
-        add_by_numpy(target, left, right, terms, transposed)
-        return
-    order = _TRANSPOSED if transposed else _AS_IT_IS
-    columns, width = target.shape[1], left.shape[1]
-    c, a, b = (matrix.ctypes.data for matrix in (target, left, right))
-    row, row_of_left = columns * target.itemsize, width * target.itemsize
-    for to, at, by, rows, inner in terms:
-        places = a + at * row_of_left, width, b + by * row, columns, 1.0, c + to * row, columns
-        gemm(_ROWS_FIRST, order, _AS_IT_IS, rows, columns, inner, 1.0, *places)
 
 
 def _laid_out(matrix: np.ndarray) -> tuple[np.ndarray, int, int]:

@@ -25,8 +25,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tfexp.core import products, workers
-from tfexp.runtime.blas import add_products
+from tfexp.core import workers
 
 _THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
 _REPORTED_VARIABLES = (*_THREAD_VARIABLES, "OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
@@ -75,7 +74,6 @@ def configure(intra_op_threads: int) -> None:
     if intra_op_threads or wanted != _usual():
         set_blas_threads(wanted)
     _install_workers(wanted)
-    products.install(add_products)
 
 
 def _install_workers(wanted: int) -> None:
