@@ -214,6 +214,7 @@ def test_shape_functions_fold_what_is_known() -> None:
         known, unknown = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [None, 3])
         types = [f(x).op.type for x in (known, unknown) for f in (tf.shape, tf.size, tf.rank)]
         assert types == ["Const", "Const", "Const", "Shape", "Size", "Const"]
+        assert {f(known, out_type=None).dtype for f in (tf.shape, tf.size)} == {tf.int32}
         with pytest.raises(TypeError, match="optimize"):
             tf.shape(known, optimize=False)
         assert tf.reshape(unknown, [tf.shape(unknown)[0], 1, 3]).shape.as_list() == [None, 1, 3]

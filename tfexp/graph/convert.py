@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.op import get_op
 from tfexp.core.shape import Dimension, TensorShape, as_shape
@@ -85,7 +86,7 @@ def convert_to_tensor(
     wanted = None if dtype is None else as_dtype(dtype)
     if isinstance(value, Tensor):
         return _checked_dtype(value, wanted)
-    hint = preferred_dtype if preferred_dtype is not None else dtype_hint
+    hint = deprecated_argument_lookup("dtype_hint", dtype_hint, "preferred_dtype", preferred_dtype)
     if type(value) in _SCALARS and (graph := get_default_graph()).is_eager:
         # The same few numbers come again and again, and their tensors never change.
         key = (type(value), str(value), wanted, hint)
@@ -189,12 +190,8 @@ def _cast_tensors(value: Any, dtype: DType) -> Any:
 def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
     graph = get_default_graph()
     with graph.name_scope(name) as scope:
-        elements: list[Tensor] = []
-        for i, item in enumerate(value):
-            if isinstance(item, (list, tuple)):
-                elements.append(_pack(item, dtype, str(i)) if _has_tensor(item) else constant(item, dtype, name=str(i)))
-            else:
-                elements.append(convert_to_tensor(item, dtype=dtype, name=str(i)))
+        inner = [_packed_inside(item, dtype, str(i)) for i, item in enumerate(value)]
+        elements = [convert_to_tensor(item, dtype=dtype, name=str(i)) for i, item in enumerate(inner)]
         for tensor in elements:
             if dtype is not None and tensor.dtype.base_dtype is not dtype:
                 raise TypeError(
@@ -202,6 +199,16 @@ def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
                 )
         attrs = {"N": len(elements), "T": elements[0].dtype.base_dtype, "axis": 0}
         return graph.add_node("Pack", elements, attrs, name=scope).outputs[0]
+
+
+def _packed_inside(item: Any, dtype: DType | None, name: str) -> Any:
+    """An inner list packed if there is a tensor in it; one without only takes the name, so that its constant has another."""
+    if not isinstance(item, (list, tuple)):
+        return item
+    if _has_tensor(item):
+        return _pack(item, dtype, name)
+    with get_default_graph().name_scope(name):
+        return item
 
 
 def _from_dimension(value: Any, dtype: DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:

@@ -89,7 +89,7 @@ def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> 
 
 def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32) -> Tensor:
     """`tf.shape`, with `optimize=False` a Shape node wherever there could be a constant."""
-    out_type = dtypes.as_dtype(out_type)
+    out_type = dtypes.as_dtype(out_type or dtypes.int32)
     with name_scope(name, "Shape", [input]) as scope:
         if _is_sparse(input):
             sparse_shape: Tensor = get_op("Cast")(input.dense_shape, DstT=out_type, name=scope)
@@ -158,7 +158,7 @@ def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> T
 
 def size_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32) -> Tensor:
     """`tf.size`, with `optimize=False` a Size node wherever there could be a constant."""
-    out_type = dtypes.as_dtype(out_type)
+    out_type = dtypes.as_dtype(out_type or dtypes.int32)
     with name_scope(name, "Size", [input]) as scope:
         if _is_sparse(input):
             dims = get_op("Cast")(input.dense_shape, DstT=out_type, name="Cast")

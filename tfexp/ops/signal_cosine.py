@@ -8,13 +8,19 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import shape
+from tfexp.ops import array_fill
+from tfexp.ops.array import expand_dims, shape
+from tfexp.ops.array_join import concat
 from tfexp.ops.array_order import roll
-from tfexp.ops.matmul import matmul
-from tfexp.ops.tensor_products import tensordot
+from tfexp.ops.array_pad import pad
+from tfexp.ops.cast import cast
+from tfexp.ops.complex_numbers import complex, real
+from tfexp.ops.elementwise_unary import exp, rsqrt, sqrt
+from tfexp.ops.fourier import irfft, rfft
 
 
 def _shifted(x: Any, axes: Any, forward: bool, name: str | None, default: str) -> Tensor:
@@ -40,21 +46,7 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
     return _shifted(x, axes, False, name, "ifftshift")
 
 
-def _cosines(n: int, kind: int) -> np.ndarray:
-    """[n, n]: C with dct(x) = x @ C, not normalised."""
-    k, j = np.arange(n), np.arange(n)[:, None]
-    if kind == 1:
-        table = 2 * np.cos(math.pi * j * k / (n - 1))
-        table[[0, -1]] /= 2
-        return table
-    if kind == 2:
-        return 2 * np.cos(math.pi * (2 * j + 1) * k / (2 * n))
-    table = 2 * np.cos(math.pi * j * (2 * k + 1) / (2 * n))
-    table[0] /= 2
-    return table
-
-
-def _check(kind: int, n: int | None, norm: str | None, length: int | None, axis: int) -> int:
+def _check(kind: int, n: int | None, norm: str | None, axis: int) -> None:
     if axis != -1:
         raise NotImplementedError("axis must be -1. Got: %s" % axis)  # noqa: UP031
     if kind not in (1, 2, 3):
@@ -65,12 +57,23 @@ def _check(kind: int, n: int | None, norm: str | None, length: int | None, axis:
         raise ValueError(f"Unknown normalization. Expected None or 'ortho', got: {norm}")
     if n is not None and n < 1:
         raise ValueError("n should be a positive integer or None")
-    if length is None:
-        raise ValueError("the last dimension of input must be known")
-    size = length if n is None else n
-    if kind == 1 and size < 2:
-        raise ValueError("Type-I DCT requires the dimension to be greater than one.")
-    return size
+
+
+def _length(x: Any) -> Any:
+    """The last dimension: a number where it is known."""
+    known = x.shape[-1].value
+    return shape(x)[-1] if known is None else known
+
+
+def _of_length(x: Any, length: Any, n: int) -> Any:
+    """`x`, whose last dimension is `length`, cut or filled up with zeros."""
+
+    def filled() -> Tensor:
+        return pad(x, convert_to_tensor([[0, 0]] * (x.shape.ndims - 1) + [[0, n - length]]))
+
+    if isinstance(length, int):
+        return x[..., 0:n] if n <= length else filled()
+    return cond(length >= n, lambda: x[..., 0:n], filled)
 
 
 def dct(
@@ -78,35 +81,35 @@ def dct(
 ) -> Tensor:
     """The discrete cosine transform I, II or III of the last dimension, cut or filled up with zeros to `n` if given.
 
-    norm: "ortho" makes II and III each other's inverse. One matrix product, where TensorFlow goes by way of an RFFT.
-    ValueError for other types. Source: `tf.signal.dct`.
+    norm: "ortho" makes II and III each other's inverse. By way of an RFFT of about twice the length. ValueError for other
+    types. Source: `tf.signal.dct`.
     """
+    _check(type, n, norm, axis)
     with name_scope(name, "dct", [input]):
-        x: Any = convert_to_tensor(input, name="input")
-        size = _check(type, n, norm, x.shape[-1].value, axis)
-        table = _cosines(size, type)
-        if norm == "ortho":
-            scale = np.full(size, math.sqrt(0.5 / size))
-            scale[0] = math.sqrt(0.25 / size)
-            if type == 2:
-                table = table * scale
-            else:
-                # The first input's row is halved in the table, and counts whole here.
-                first = np.full(size, math.sqrt(0.5 / size))
-                first[0] = 2 * math.sqrt(0.25 / size)
-                table = table * first[:, None]
-        length = min(size, int(x.shape[-1].value))
-        table = table[:length]
-        if length < x.shape[-1].value:
-            x = x[..., :length]
-        return _times(x, table)
+        x: Any = convert_to_tensor(input, dtype_hint=dtypes.float32)
+        zero = convert_to_tensor(0.0, dtype=x.dtype)
+        length = _length(x)
+        if n is not None:
+            x = _of_length(x, length, n)
+        length = _length(x)
+        size: Any = cast(length, x.dtype)
+        if type == 1:
+            if isinstance(length, int) and length < 2:
+                raise ValueError("Type-I DCT requires the dimension to be greater than one.")
+            return real(rfft(concat([x, x[..., -2:0:-1]], axis=-1)))
+        if type == 2:
+            turns = 2.0 * exp(complex(zero, -array_fill.range(size) * math.pi * 0.5 / size))
+            result: Any = real(rfft(x, fft_length=[2 * length])[..., :length] * turns)  # type: ignore[index]
+            return result if norm is None else result * _weights(0.5 * rsqrt(size), math.sqrt(2.0), length)
+        x = x * (size if norm is None else _weights(sqrt(size), math.sqrt(0.5), length))
+        turns = 2.0 * exp(complex(zero, array_fill.range(size) * math.pi * 0.5 / size))
+        return irfft(turns * complex(x, zero), fft_length=[2 * length])[..., :length]  # type: ignore[index]
 
 
-def _times(x: Any, table: np.ndarray) -> Tensor:
-    matrix = constant(table.astype(x.dtype.as_numpy_dtype), name="cosines")
-    if x.shape.ndims == 2:
-        return matmul(x, matrix)
-    return tensordot(x, matrix, 1)
+def _weights(first: Any, times: float, length: Any) -> Tensor:
+    """[length]: the first number, and `times` as much behind it."""
+    others = first * times
+    return pad(expand_dims(first, 0), [[0, length - 1]], constant_values=others)
 
 
 def idct(
@@ -114,7 +117,7 @@ def idct(
 ) -> Tensor:
     """The inverse of `dct` but, unless norm is "ortho", for a factor: 2 n, of type I 2 (n - 1). Source: `tf.signal.idct`."""
     inverse = {1: 1, 2: 3, 3: 2}.get(type, type)
-    return dct(input, type=inverse, n=n, axis=axis, norm=norm, name=name or "idct")
+    return dct(input, type=inverse, n=n, axis=axis, norm=norm, name=name)
 
 
 _MEL_BREAK, _MEL_HIGH_Q = 700.0, 1127.0

@@ -23,7 +23,7 @@ class StackFrame(NamedTuple):
 
 def extract_stack(limit: int = -1) -> list[StackFrame]:
     """The calls that lead to this one, outermost first; at most `limit` of them, all if negative."""
-    mappers, filters = (_active.__dict__.get(kind.__name__) for kind in (StackTraceMapper, StackTraceFilter))
+    mappers, filters = _open_blocks(StackTraceMapper), _open_blocks(StackTraceFilter)
     places = mappers[-1].get_effective_source_map() if mappers else {}
     hidden = filters[-1].get_filtered_filenames() if filters else ()
     found: list[StackFrame] = []
@@ -50,67 +50,52 @@ def convert_stack(stack: Sequence[StackFrame], include_func_start_lineno: bool =
 
 
 class StackTraceTransform:
-    """Of a `with` block, around which there may be others of its kind: `parent` is the next one. For one thread alone."""
+    """A `with` block that changes the stacks which its thread extracts; `parent` is the block of its kind around it."""
 
-    _thread_key: int | None = None
     parent: Any = None
 
     def __enter__(self) -> Any:
         self.reset()
-        if self._thread_key is None:
-            self._thread_key = threading.get_ident()
-        assert self._thread_key == threading.get_ident(), "Shared across threads?"
-        self.parent = self._around[-1] if self._around else None
-        self._around.append(self)
+        blocks = _open_blocks(type(self))
+        self.parent = blocks[-1] if blocks else None
+        blocks.append(self)
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._around.pop() is self, "Concurrent access?"
-
-    @property
-    def _around(self) -> list[Any]:
-        kind = StackTraceMapper if isinstance(self, StackTraceMapper) else StackTraceFilter
-        return _active.__dict__.setdefault(kind.__name__, [])
+        _open_blocks(type(self)).remove(self)
 
     def reset(self) -> None:
-        pass
+        """The block begins: what subclasses keep from an earlier time counts no longer."""
 
 
 class StackTraceMapper(StackTraceTransform):
     """Within it, calls are where `get_effective_source_map` says: {(file, line): (file, line, function)}."""
 
-    _effective_source_map: Any = None
-
-    def reset(self) -> None:
-        self._effective_source_map = None
-
     def get_effective_source_map(self) -> Any:
-        raise NotImplementedError("subclasses need to override this")
+        raise NotImplementedError(f"{type(self).__name__} does not say where lines are")
 
 
 class StackTraceFilter(StackTraceTransform):
     """Within it, stacks are without the calls from the files that `get_filtered_filenames` names."""
 
-    _filtered_filenames: Any = None
-
-    def reset(self) -> None:
-        self._filtered_filenames = None
-
     def get_filtered_filenames(self) -> Any:
-        raise NotImplementedError("subclasses need to override this")
+        raise NotImplementedError(f"{type(self).__name__} does not say which files are left out")
 
 
 class CurrentModuleFilter(StackTraceFilter):
-    """Leaves out the calls from the file in which it is made, and those that filters around it leave out."""
+    """Leaves out the calls from the file in which it is made, and those that the filter around it leaves out."""
 
     def __init__(self) -> None:
         self._file = sys._getframe(1).f_code.co_filename
 
     def get_filtered_filenames(self) -> frozenset[str]:
-        if self._filtered_filenames is None:
-            above = self.parent.get_filtered_filenames() if self.parent is not None else ()
-            self._filtered_filenames = frozenset({self._file, *above})
-        return self._filtered_filenames
+        return frozenset({self._file, *(self.parent.get_filtered_filenames() if self.parent else ())})
 
 
-_active = threading.local()
+_open = threading.local()
+
+
+def _open_blocks(kind: type) -> list[Any]:
+    """This thread's blocks of mappers, or of filters, the outermost first."""
+    blocks: list[Any] = vars(_open).setdefault("mappers" if issubclass(kind, StackTraceMapper) else "filters", [])
+    return blocks

@@ -50,8 +50,7 @@ def _add_should_use_warning(x: Any, fatal_error: bool = False) -> Any:
         return x
     made = "".join(traceback.format_list([frame[:4] for frame in convert_stack(extract_stack()[:-1])]))
     words = (
-        f'Object was never used (type {type(x)}):\n{x}\nIf you want to mark it as used call its "mark_used()" method.\n'
-        f"It was originally created here:\n{made}"
+        f"Object was never used (type {type(x)}): {x}\nIts mark_used() says that this is right. It was made here:\n{made}"
     )
     kind: Any = type(x)
     result: Any = object.__new__(_watched(kind))

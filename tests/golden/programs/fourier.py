@@ -68,3 +68,16 @@ def unknown_lengths(tf: Any) -> Outcome:
     made = [s.rfft(x), s.rfft(x, n), s.rfft(x, [9]), s.rfft2d(x), s.irfft(z), s.irfft(z, n), s.irfft2d(z)]
     made += tf.gradients(tf.real(made[1]), [x]) + tf.gradients(made[4], [x])
     return runs(Run(made, {x: values("x", 3, 5), n: np.array([8], np.int32)}, rtol=1e-4, atol=1e-4))
+
+
+@program("O1: cosine transforms, cut and filled up, of known and unknown lengths")
+def cosine_transforms(tf: Any) -> Outcome:
+    x = tf.placeholder(tf.float32, [3, 5], name="x")
+    y = tf.placeholder(tf.float32, [None, None], name="y")
+    s = tf.signal
+    made = [s.dct(x), s.dct(x, norm="ortho"), s.dct(x, type=1), s.dct(x, type=3), s.dct(x, type=3, norm="ortho")]
+    made += [s.dct(x, n=4), s.dct(x, n=7, name="filled"), s.idct(x), s.idct(x, type=3, norm="ortho")]
+    made += [s.dct(y), s.dct(y, n=7), s.dct(y, n=4, type=3), s.dct(y, type=1), s.dct(y, norm="ortho"), s.idct(y)]
+    made += tf.gradients(made[1] * made[1], [x]) + tf.gradients(made[4] * made[4], [x])
+    given = values("x", 3, 5)
+    return runs(Run(made, {x: given, y: given}, rtol=1e-4, atol=1e-4))
