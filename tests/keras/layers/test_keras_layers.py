@@ -63,3 +63,8 @@ def test_a_layer_is_tensorflows(name: str) -> None:
     assert found["updates"] == wanted["updates"]
     for mine, theirs in zip(found["moved"], wanted["moved"], strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(2, 5), (2, 5, 7)])
+def test_the_shape_of_repeated_vectors_is_of_the_first_two_axes(shape: tuple[int, ...]) -> None:
+    assert layers.RepeatVector(3).compute_output_shape(shape) == (2, 3, 5)

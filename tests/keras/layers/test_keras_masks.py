@@ -29,8 +29,8 @@ def _embedded(ids: Any) -> Any:
 
 def test_layers_that_work_step_by_step_hand_a_mask_on() -> None:
     chain = [
-        L.Dropout(0.5), L.Activation("tanh"), L.GaussianNoise(0.1), L.ReLU(), L.LayerNormalization(), L.BatchNormalization(),
-        L.TimeDistributed(L.Dense(3)), L.Dense(2), L.ActivityRegularization(0.1),
+        L.Dropout(0.5), L.Activation("tanh"), L.GaussianNoise(0.1), L.LeakyReLU(), L.LayerNormalization(),
+        L.BatchNormalization(), L.TimeDistributed(L.Dense(3)), L.Dense(2), L.ActivityRegularization(0.1),
     ]  # fmt: skip
 
     def build(ids: Any) -> Any:
@@ -46,6 +46,11 @@ def test_layers_that_work_step_by_step_hand_a_mask_on() -> None:
 
 def test_a_flag_of_the_embedding_says_whether_there_is_a_mask() -> None:
     assert _mask_of(lambda ids: L.Embedding(7, 5)(ids)) is None
+
+
+@pytest.mark.parametrize(("layer", "kept"), [(L.ReLU, False), (L.LeakyReLU, True), (L.ELU, True), (L.PReLU, True)])
+def test_of_the_activations_relu_alone_drops_a_mask(layer: Any, kept: bool) -> None:
+    assert (_mask_of(lambda ids: layer()(_embedded(ids))) is not None) is kept
 
 
 def test_merged_masks_keep_what_all_keep() -> None:

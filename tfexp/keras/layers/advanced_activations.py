@@ -142,6 +142,7 @@ class ReLU(_Activation):
 
     def __init__(self, max_value: Any = None, negative_slope: Any = 0, threshold: Any = 0, **kwargs: Any):
         super().__init__(**kwargs)
+        self.supports_masking = False  # in 1.15 the only one of these layers that drops a mask
         for name, value in (("max_value", max_value), ("negative_slope", negative_slope), ("threshold", threshold)):
             if (value is None and name != "max_value") or (value is not None and value < 0):
                 raise ValueError(f"{name} of Relu layer cannot be negative value: {value}")

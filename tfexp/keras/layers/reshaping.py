@@ -127,7 +127,7 @@ class RepeatVector(Layer):
         return tile(expand_dims(inputs, 1), stack([1, self.n, 1]))
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
-        batch, features = TensorShape(input_shape).as_list()
+        batch, features = TensorShape(input_shape).as_list()[:2]  # of a higher rank the rest is left out, as in 1.15
         return TensorShape([batch, self.n, features])
 
     def get_config(self) -> dict[str, Any]:
