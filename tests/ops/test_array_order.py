@@ -209,3 +209,10 @@ def test_roll_wants_as_many_shifts_as_axes() -> None:
         pytest.raises(tf.errors.InvalidArgumentError, match="axis must be a scalar or a 1-D vector"),
     ):
         session.run(tf.roll([[1, 2], [3, 4]], 1, axis), {axis: [[0, 1]]})
+
+
+def test_the_positions_of_distinct_elements_are_shaped_like_these() -> None:
+    with tf.Graph().as_default():
+        unknown, known = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [5])
+        assert [tf.unique(x)[1].shape.ndims for x in (unknown, known)] == [None, 1]
+        assert tf.unique_with_counts(known)[1].shape.as_list() == [5]

@@ -66,3 +66,9 @@ def test_sizes_are_scalars():
     for sizes in (([3, 3], 3), (3, [3])):
         with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
             tf.raw_ops.MatrixDiagV2(diagonal=[1.0, 2.0, 3.0], k=0, num_rows=sizes[0], num_cols=sizes[1], padding_value=0.0)
+
+
+def test_what_is_filled_in_is_a_scalar() -> None:
+    for make in (tf.matrix_diag, tf.matrix_diag_part):
+        with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
+            make(np.ones((2, 2)), k=1, padding_value=[1.0])

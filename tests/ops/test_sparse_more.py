@@ -270,6 +270,15 @@ def test_merging_and_its_errors() -> None:
             tf.sparse_reshape(x, [-1, -1])
 
 
+def test_a_reshaped_tensor_has_a_known_shape_only_where_its_old_one_is_known() -> None:
+    with tf.Graph().as_default():
+        indices, values = tf.placeholder(tf.int64, [None, 2]), tf.placeholder(tf.float32, [None])
+        fed = tf.SparseTensor(indices, values, tf.placeholder(tf.int64, [2]))
+        assert tf.sparse_reshape(fed, [3, 2]).dense_shape.op.type == "SparseReshape"
+        known = tf.SparseTensor(indices, values, [2, 3])
+        assert tf.sparse_reshape(known, [3, -1]).get_shape().as_list() == [3, 2]
+
+
 def test_a_shape_that_turns_out_too_small() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.sparse_placeholder(tf.float32)

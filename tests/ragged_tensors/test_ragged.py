@@ -270,6 +270,10 @@ def test_row_splits_are_vectors_of_known_rank() -> None:
         tf.ragged.constant([[1]], row_splits_dtype=tf.int16)
     with pytest.raises(TypeError, match="segment_ids must be an integer tensor"):
         tf.ragged.segment_ids_to_row_splits([0.0])
+    with tf.Graph().as_default():
+        ids, count = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.int32, [])
+        made = [tf.ragged.segment_ids_to_row_splits(*given) for given in ([ids], [[0, 1], count], [[0, 1], 2])]
+        assert [splits.dtype for splits in made] == [tf.int32, tf.int32, tf.int64]
 
 
 def test_inner_dimensions_of_no_values() -> None:

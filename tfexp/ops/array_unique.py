@@ -79,7 +79,8 @@ unique_op = define_op("Unique(x: T) -> (y: T, idx: out_idx) {T: type; out_idx: t
 
 @unique_op.shape
 def _(x: InputShape) -> list[TensorShape]:
-    return [TensorShape([None]), with_rank(x, 1)]
+    with_rank(x, 1)
+    return [TensorShape([None]), x]
 
 
 @unique_op.kernel("CPU")
@@ -100,7 +101,8 @@ unique_with_counts_op = define_op(
 
 @unique_with_counts_op.shape
 def _(x: InputShape) -> list[TensorShape]:
-    return [TensorShape([None]), with_rank(x, 1), TensorShape([None])]
+    with_rank(x, 1)
+    return [TensorShape([None]), x, TensorShape([None])]
 
 
 @unique_with_counts_op.kernel("CPU")

@@ -185,8 +185,8 @@ def _(ctx: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_val
 @matrix_diag_v3.shape
 def _(diagonal: InputShape, k: InputShape, num_rows: InputShape, num_cols: InputShape, padding: InputShape) -> TensorShape:
     dims = with_rank_at_least(diagonal, 1).known_dims
-    for size in (num_rows, num_cols):
-        with_rank(size, 0)
+    for scalar in (num_rows, num_cols, padding):
+        with_rank(scalar, 0)
     if dims is None or k.value is None:
         return TensorShape(None)
     low, high = _band(k.value)
@@ -222,6 +222,7 @@ def _(ctx: Any, input: np.ndarray, k: Any, padding_value: Any, *, align: str) ->
 @matrix_diag_part_v3.shape
 def _(input: InputShape, k: InputShape, padding_value: InputShape) -> TensorShape:
     dims = with_rank_at_least(input, 2).known_dims
+    with_rank(padding_value, 0)
     if dims is None or k.value is None:
         return TensorShape(None)
     low, high = _band(k.value)

@@ -90,14 +90,14 @@ def _requested(dims: Tensor) -> TensorShape:
 
 
 def _reshaped(old: TensorShape, new: TensorShape) -> list[int] | None:
-    """The sizes of `new`, the missing one worked out; None where that cannot be known."""
+    """The sizes of `new`, the missing one worked out; None where either shape is known only in part."""
     dims = new.known_dims
-    if dims is None:
+    if dims is None or not old.is_fully_defined():
         return None
     if None not in dims:
         return list(dims)  # type: ignore[arg-type]
     known = int(np.prod([d for d in dims if d is not None], dtype=np.int64))
-    if dims.count(None) > 1 or not old.is_fully_defined() or known == 0:
+    if dims.count(None) > 1 or known == 0:
         return None
     total = int(np.prod(np.array(old.as_list(), np.int64)))
     return [total // known if d is None else d for d in dims]

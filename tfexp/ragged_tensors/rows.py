@@ -116,7 +116,10 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
-    """The row splits of values with these sorted row numbers. Source: `tf.ragged.segment_ids_to_row_splits`."""
+    """The row splits of values with these row numbers, by default of the type that the given tensors have, else int64.
+
+    Source: `tf.ragged.segment_ids_to_row_splits`.
+    """
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
         ids = convert_to_tensor(segment_ids, name="segment_ids")
         if not ids.dtype.is_integer:
@@ -129,6 +132,7 @@ def segment_ids_to_row_splits(
                 raise TypeError(f"num_segments must be an integer tensor; dtype={whole.dtype!r}")
             whole.shape.assert_has_rank(0)
             count = cast_op(whole, DstT=dtypes.int32)
-        kind = dtypes.int64 if out_type is None else dtypes.as_dtype(out_type)
+        given = [value.dtype.base_dtype for value in (segment_ids, num_segments) if isinstance(value, Tensor)]
+        kind = dtypes.as_dtype(out_type) if out_type is not None else next(iter(given), dtypes.int64)
         lengths = counting.bincount(ids, minlength=count, maxlength=count, dtype=kind)
         return array_join.concat([[0], cumulative.cumsum(lengths)], 0)
