@@ -28,7 +28,7 @@ from tests.golden.programs.registry import Outcome, Program, Run
 from tfexp.core.later_attrs import later_attrs
 
 # Of nodes of any type in TensorFlow 2.x.
-ON_ANY_OP = frozenset({"_has_manual_control_dependencies"})
+ON_ANY_OP = frozenset({"_has_manual_control_dependencies", "_pivot_for_cluster"})
 
 GRAPHS = Path(__file__).parent / "graphs"
 

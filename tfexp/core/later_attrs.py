@@ -31,10 +31,12 @@ OPS_BY_ATTR = {
     "blank_index": "CTCGreedyDecoder",
     "buffer_size_min": "PrefetchDataset",
     "cardinality_options": "DatasetCardinality",
+    "compilation_failure_closes_chips": "ConfigureDistributedTPU",
     "debug_name": "VarHandleOp",
     "drop_remainder": "SlidingWindowDataset",
     "dtype": "Dequantize",
     "enable_large_batch_splitting": "BatchFunction",
+    "enable_whole_mesh_compilations": "ConfigureDistributedTPU",
     "ensure_minimum_range": "QuantizeV2",
     "explicit_paddings": """
         DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput
@@ -48,8 +50,11 @@ OPS_BY_ATTR = {
     "grad_b": "MatMul",
     "grad_x": "BatchMatMul BatchMatMulV2",
     "grad_y": "BatchMatMul BatchMatMulV2",
+    "index": "TPUReplicatedInput",
     "index_type": "TopKV2",
     "is_files": "TensorSliceDataset",
+    "is_mirrored_variable": "TPUReplicatedInput",
+    "is_packed": "TPUReplicatedInput",
     "log_warning": "ExperimentalIgnoreErrorsDataset IgnoreErrorsDataset",
     "logits_dimension": "BoostedTreesUpdateEnsembleV2",
     "low_priority_allowed_batch_sizes": "BatchFunction",
@@ -95,7 +100,11 @@ OPS_BY_ATTR = {
     "stop_on_empty_dataset": "DirectedInterleaveDataset",
     "strip_device_assignment": "DatasetToGraph",
     "timeout_seconds": "CollectiveBcastRecv CollectiveBcastSend CollectiveGather CollectiveReduce",
+    "tpu_cancellation_closes_chips": "ConfigureDistributedTPU",
+    "tpu_compile_options_proto": "TPUReplicateMetadata",
     "use_default_device": "ScanDataset",
+    "use_shardy_partitioner": "TPUReplicateMetadata",
+    "use_spmd_for_xla_partitioning": "TPUReplicateMetadata",
     "validate_shape": "AssignVariableOp",
 }
 

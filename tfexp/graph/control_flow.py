@@ -61,6 +61,13 @@ class ControlFlowContext:
         """The innermost loop that this is in (itself, if it is one), or None."""
         return None if self._outer_context is None else self._outer_context.while_context()
 
+    def holds(self, op: Operation) -> bool:
+        """Whether the node belongs to this context or to one inside it."""
+        context = op._control_flow_context
+        while context is not None and context is not self:
+            context = context._outer_context
+        return context is self
+
     def entered(self) -> contextlib.AbstractContextManager[None]:
         return in_context(self)
 
@@ -197,7 +204,7 @@ class CondContext(ControlFlowContext):
 
     def _add_own_op(self, op: Operation) -> None:
         if not op._inputs:
-            if not any(before._control_flow_context is self for before in op._control_inputs):
+            if not any(self.holds(before) for before in op._control_inputs):
                 op._add_control_input(self._pivot.op)
         else:
             for index, tensor in enumerate(op.inputs):

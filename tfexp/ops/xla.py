@@ -12,7 +12,6 @@ from typing import Any
 
 from tfexp.core import nest
 from tfexp.core.op import define_op
-from tfexp.graph.control_flow import ControlFlowContext
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group, no_op
 from tfexp.graph.operation import Operation
@@ -20,6 +19,7 @@ from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_defa
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import same_shape
 from tfexp.ops.array_identity import identity
+from tfexp.ops.compiled_context import CompiledContext, is_flat, tensors_and_operations
 from tfexp.ops.variable_scope import get_variable_scope
 
 cluster_output_op = define_op("XlaClusterOutput(input: T) -> (outputs: T) {T: type}")
@@ -56,31 +56,9 @@ def jit_scope(compile_ops: Any = True, separate_compiled_gradients: bool = False
         yield
 
 
-class _Compiled(ControlFlowContext):
-    """What the nodes of a computation belong to."""
-
-    def __init__(self, name: str, pivot: Operation):
-        super().__init__()
-        self._name, self._pivot = name, pivot
-
-    def add_op(self, op: Operation) -> None:
-        if "_xla_compile_id" in op._attrs:
-            raise ValueError(f"XLA compiled computations cannot be nested, (operator name: {op.name})")
-        op._set_attr("_xla_compile_id", self._name)
-        if not op._inputs and not any(c._control_flow_context is self for c in op._control_inputs):
-            op._add_control_input(self._pivot)
-        self._mark_seen(op.outputs)
-        if self._outer_context is not None:
-            self._outer_context.add_inner_op(op)
-
-    def _add_own_op(self, op: Operation) -> None:
-        self.add_op(op)
-
-    def add_inner_op(self, op: Operation) -> None:
-        self.add_op(op)
-
-    def add_value(self, tensor: Tensor) -> Tensor:
-        return tensor
+class _Cluster(CompiledContext):
+    mark = "_xla_compile_id"
+    kind = "XLA compiled computations"
 
 
 def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None) -> Any:
@@ -96,7 +74,7 @@ def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
     tensors = [convert_to_tensor(value) for value in nest.flatten(list(inputs or ()))]
     cluster = graph.unique_name("cluster")
     pivot = no_op(name=f"{cluster}/pivot")
-    context = _Compiled(cluster, pivot)
+    context = _Cluster(cluster, pivot)
     variables = get_variable_scope()
     saved = variables.use_resource
     with context.entered():
@@ -106,35 +84,22 @@ def compile(computation: Callable[..., Any], inputs: Sequence[Any] | None = None
             made = computation(*nest.pack_sequence_as(list(inputs or ()), given))
         finally:
             variables.set_use_resource(saved)
-        outputs, operations, is_flat = _results(made)
+        outputs, operations = _results(made)
         outputs = [identity(output) for output in outputs]
     leaving = [cluster_output_op(output, name=f"output{number}") for number, output in enumerate(outputs)]
     with control_dependencies(operations):
         if not leaving:
             return group(*operations, name="output_0")
         results = [identity(output, name=f"output_{number}") for number, output in enumerate(leaving)]
-    return results if is_flat else nest.pack_sequence_as(made, results)
+    return results if is_flat(made) else nest.pack_sequence_as(made, results)
 
 
-def _results(made: Any) -> tuple[list[Any], list[Operation], bool]:
-    """(tensors, operations, whether they came as a list or alone) of what a computation returned."""
-    is_flat = made is None or (not isinstance(made, dict) and not _is_nested(made))
-    if not is_flat:
-        flat = nest.flatten(made)
-        if any(isinstance(one, Operation) for one in flat):
-            raise ValueError("XLA computation function cannot return Operations within a structure.")
-        return [convert_to_tensor(one) for one in flat], [], False
-    listed = [] if made is None else list(made) if isinstance(made, (list, tuple)) else [made]
-    kept = [*listed, no_op()]
-    values = [one if isinstance(one, Operation) else convert_to_tensor(one) for one in kept]
-    tensors = [one for one in values if not isinstance(one, Operation)]
-    operations = [one for one in values if isinstance(one, Operation)]
-    if any(isinstance(one, Operation) for one in values[: len(tensors)]):
-        raise ValueError(
-            "XLA computation function must return zero or more Tensor values followed by zero or more Operations."
-        )
-    return tensors, operations, True
-
-
-def _is_nested(made: Any) -> bool:
-    return isinstance(made, (list, tuple)) and any(isinstance(one, (list, tuple, dict)) for one in made)
+def _results(made: Any) -> tuple[list[Tensor], list[Operation]]:
+    """The tensors and the operations of what a computation returned."""
+    if is_flat(made):
+        in_order = "XLA computation function must return zero or more Tensor values followed by zero or more Operations."
+        return tensors_and_operations(made, "XLA computation function", in_order)
+    flat = nest.flatten(made)
+    if any(isinstance(one, Operation) for one in flat):
+        raise ValueError("XLA computation function cannot return Operations within a structure.")
+    return [convert_to_tensor(one) for one in flat], []

@@ -85,6 +85,7 @@ def _older_columns() -> str:
 _TPU = {
     "tpu.bfloat16": "tf.tpu",
     "tpu.ops.tpu_ops": "tf.tpu ops",
+    "tpu.tpu": "tf.tpu",
     "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
     "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
     "tpu.tpu_function": "tfexp.ops.cross_replica",
