@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from tfexp.api import debugging as debugging
     from tfexp.api import dtypes as dtypes
     from tfexp.api import errors as errors
+    from tfexp.api import experimental as experimental
     from tfexp.api import flags as flags
     from tfexp.api import gfile as gfile
     from tfexp.api import graph_util as graph_util

@@ -478,3 +478,18 @@ def test_objects_go_though_their_methods_were_traced():
     del counted
     gc.collect()
     assert gone() is None
+
+
+def test_calls_say_what_is_to_run_them():
+    function = tf.function(lambda x: x + 1.0)
+    plain = function(1.0)
+    with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+        single = function(1.0)
+        with tf.experimental.function_executor_type(None):
+            again = function(1.0)
+    calls = [one.op for one in (plain, single, again)]
+    assert [call.get_attr("executor_type") for call in calls] == [b"", b"SINGLE_THREADED_EXECUTOR", b""]
+    with tf.Session() as session:
+        assert session.run([plain, single]) == [2.0, 2.0]
+    with pytest.raises(TypeError, match="Expected string for argument 'executor_type' not 3"):
+        tf.experimental.function_executor_type(3).__enter__()

@@ -20,7 +20,6 @@ SIGNATURES = (Path(__file__).parent / "signatures_2_0.txt").read_text().splitlin
 # What is not here; a name that comes is taken out of this list.
 MISSING = {
     *(f"tf.estimator.experimental.{name}" for name in ("RNNClassifier", "RNNEstimator")),
-    "tf.experimental.function_executor_type",
     "tf.lite.experimental.load_delegate",
     *("tf.saved_model.SaveOptions", "tf.test.compute_gradient"),
     *(f"tf.summary.{name}" for name in ("trace_export", "trace_off", "trace_on")),

@@ -5,7 +5,9 @@ None of them has a kernel: the planner puts the function's nodes in the node's p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -221,6 +223,29 @@ def forget_function(library: dict[str, Function], function: Function) -> None:
             forget_function(library, one)
 
 
+class _OfThread(threading.local):
+    executor_type = ""
+
+
+_OF_THREAD = _OfThread()
+
+
+@contextlib.contextmanager
+def function_executor_type(executor_type: str | None) -> Iterator[None]:
+    """Calls of functions that are made within say so in their node; the plan runs them as all others.
+
+    `executor_type`: `SINGLE_THREADED_EXECUTOR`, which TensorFlow then runs them with, or None. Source:
+    `tf.experimental.function_executor_type`, TF 1.15.
+    """
+    if executor_type is not None and not isinstance(executor_type, str):
+        raise TypeError(f"Expected string for argument 'executor_type' not {executor_type!r}.")
+    saved, _OF_THREAD.executor_type = _OF_THREAD.executor_type, executor_type or ""
+    try:
+        yield
+    finally:
+        _OF_THREAD.executor_type = saved
+
+
 def call_function(function: Function, args: Sequence[Tensor], name: str | None = None) -> list[Tensor]:
     """Call a function of the default graph's library; its outputs, with the shapes that its body knows."""
     return list(_call(function, args, name).outputs)
@@ -235,7 +260,7 @@ def _call(function: Function, args: Sequence[Tensor], name: str | None = None) -
         "f": NameAttrList(name=function.name),
         "config": "",
         "config_proto": "",
-        "executor_type": "",
+        "executor_type": _OF_THREAD.executor_type,
     }
     call = graph.add_node(op_type, args, attrs, name=name)
     if not graph.is_eager:
