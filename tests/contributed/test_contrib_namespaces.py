@@ -31,6 +31,8 @@ def test_slim_shows_the_modules_that_it_takes_its_functions_from():
     assert slim.initializers.xavier_initializer is layers.xavier_initializer
     assert slim.regularizers.l2_regularizer is layers.l2_regularizer
     assert slim.layers.conv2d is layers.conv2d
+    assert slim.conv2d_in_plane is layers.conv2d_in_plane and slim.embedding_column is layers.embedding_column
+    assert slim.summaries.add_scalar_summary is not None and not hasattr(slim, "no_such_layer")
 
 
 def test_slims_summaries():
