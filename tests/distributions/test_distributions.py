@@ -231,3 +231,24 @@ def test_how_many_trials_succeed_at_most(session: tf.Session) -> None:
     summed = session.run(tf.reduce_sum(given.prob(np.arange(3.0, dtype=np.float32)[:, None]), 0))
     np.testing.assert_allclose(session.run(given.cdf(2.0)), summed, rtol=1e-5)
     np.testing.assert_array_equal(session.run(given.cdf(5.0)), [1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("is_static", "wanted"),
+    [
+        (False, [[1.5009423, 1.0972774], [3.1676102, 1.1275523], [0.7001749, 2.161043]]),
+        (True, [[1.5009423, 3.4372296], [4.0804701, 1.0972774], [-0.003876, 1.4458441]]),
+    ],
+)
+def test_mixtures_draw_tensorflows_numbers(session, is_static, wanted):
+    """Recorded from TensorFlow 1.15.0."""
+    tf.set_random_seed(12)
+    components = [tfd.Normal([0.0, 5.0], 1.0), tfd.Normal([3.0, 2.0], 1.0)]
+    mixture = tfc.Mixture(tfd.Categorical(probs=[[0.4, 0.6], [0.1, 0.9]]), components, use_static_graph=is_static)
+    np.testing.assert_allclose(session.run(mixture.sample(3, seed=4)), wanted, rtol=1e-5)
+
+
+def test_counts_of_failures_are_tensorflows_numbers(session):
+    """Recorded from TensorFlow 1.15.0."""
+    tf.set_random_seed(12)
+    assert session.run(tfc.NegativeBinomial(3.0, probs=0.4).sample(5, seed=4)).tolist() == [1.0, 1.0, 2.0, 2.0, 3.0]

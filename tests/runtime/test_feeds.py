@@ -122,3 +122,13 @@ def test_feeds_that_are_no_mapping_are_refused_after_any_run(session):
         session.run(fetches, {x: 1.0})
         with pytest.raises(TypeError, match="feed_dict must be a dictionary"):
             session.run(fetches, [x])
+
+
+@pytest.mark.parametrize(("shape", "said"), [(None, "float"), ([], "float"), ([2, None], "float and shape [2,?]")])
+def test_what_is_not_fed_is_told_by_its_shape_if_that_has_dimensions(shape, said):
+    with tf.Graph().as_default(), tf.Session() as session:
+        unfed = tf.placeholder(tf.float32, shape, name="x") + 1.0
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            session.run(unfed)
+    wanted = f"You must feed a value for placeholder tensor 'x' with dtype {said}"
+    assert caught.value.message.splitlines()[0] == wanted

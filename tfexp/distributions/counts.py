@@ -249,7 +249,7 @@ class NegativeBinomial(_OfTrials):
     def _sample_n(self, n: Any, seed: int | None) -> Any:
         # A Poisson number whose rate is drawn from a gamma distribution.
         rates = random_gamma([n], alpha=self._wide(self.total_count), beta=exp(-self.logits), dtype=self.dtype, seed=seed)
-        return random_poisson(rates, [], dtype=self.dtype, seed=derived_seed(seed, "NegativeBinom"))
+        return random_poisson(rates, [], dtype=self.dtype, seed=derived_seed(seed, "negative_binom"))
 
     def _log_prob(self, x: Any) -> Any:
         ways: Any = lgamma(self.total_count + x) - lgamma(1.0 + x) - lgamma(self.total_count)

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from tfexp.distributions.checks import checked_positive
-from tfexp.distributions.distribution import keeps_arguments
+from tfexp.distributions.distribution import NOT_REPARAMETERIZED, keeps_arguments
 from tfexp.distributions.elementwise import Elementwise
 from tfexp.distributions.kullback_leibler import RegisterKL
 from tfexp.graph.convert import constant
@@ -83,7 +83,7 @@ class InverseGamma(Elementwise):
         name: str = "InverseGamma",
     ):
         both = {"concentration": concentration, "rate": rate}
-        super().__init__(both, validate_args, allow_nan_stats, self._arguments, name, tuple(both))
+        super().__init__(both, validate_args, allow_nan_stats, self._arguments, name, tuple(both), NOT_REPARAMETERIZED)
 
     def _sample_n(self, n: Any, seed: int | None) -> Any:
         return 1.0 / random_gamma([n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)  # type: ignore[operator]

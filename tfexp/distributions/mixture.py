@@ -15,13 +15,17 @@ from tfexp.distributions.distribution import (
 )
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import expand_dims, reshape, shape
+from tfexp.ops import array_fill
+from tfexp.ops.array import expand_dims, reshape, shape, size
 from tfexp.ops.array_fill import one_hot, ones, zeros_like
+from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_mask import where_v2
+from tfexp.ops.array_partition import dynamic_partition, dynamic_stitch
+from tfexp.ops.elementwise_division import floormod
 from tfexp.ops.elementwise_unary import square
 from tfexp.ops.nn_softmax import log_softmax
-from tfexp.ops.reduce import reduce_sum
+from tfexp.ops.reduce import reduce_prod, reduce_sum
 from tfexp.ops.reduce_composite import reduce_logsumexp
 
 
@@ -50,11 +54,9 @@ class _Mixture(Distribution):
     def _averaged(self, x: Any) -> Any:
         return reduce_sum(self._of_all(self._weights.probs) * x, axis=-1 - self._event_ndims())
 
-    def _sample_n(self, n: Any, seed: int | None) -> Any:
-        batch: Any = [] if self._weights.batch_shape.ndims else self.batch_shape_tensor()
-        chosen = self._weights.sample(concat([[n], batch], 0), seed=derived_seed(seed, "mixture"))
+    def _picked(self, chosen: Any, drawn: Any) -> Any:
+        """Of what all components have drawn, [n, ..., components, *event], that of the chosen ones."""
         picked = self._of_all(one_hot(chosen, self._weights.event_size, True, False, dtype="bool"))
-        drawn = self._asked("sample", n, seed=seed, event=True)
         # Chosen, not multiplied: a sample that is not taken may be infinite.
         return reduce_sum(where_v2(picked, drawn, zeros_like(drawn)), axis=-1 - self._event_ndims())
 
@@ -83,7 +85,8 @@ class Mixture(_Mixture):
     """Of any distributions with one batch and event shape; `cat` has one class for each.
 
     TypeError for what is none, or not of one type; ValueError for no components, or shapes or numbers that differ.
-    Source: `tf.contrib.distributions.Mixture`; `use_static_graph` says nothing here: every component is drawn from.
+    With `use_static_graph` every component draws for every sample, else for those that are its own. Source:
+    `tf.contrib.distributions.Mixture`.
     """
 
     @keeps_arguments
@@ -105,6 +108,7 @@ class Mixture(_Mixture):
         if len({one.dtype for one in components}) > 1:
             raise TypeError(f"All components must have the same dtype, but saw: {[one.dtype.name for one in components]}")
         self._cat = self._weights = cat
+        self._use_static_graph = use_static_graph
         self._components = list(components)
         classes = cat.logits.shape[-1].value
         if classes is not None and classes != len(self._components):
@@ -142,12 +146,27 @@ class Mixture(_Mixture):
     def _event_shape_tensor(self) -> Tensor:
         return self._components[0].event_shape_tensor()
 
-    def _asked(self, question: str, *args: Any, event: bool = False, seed: int | None = None, **kwargs: Any) -> Any:
-        answers = []
-        for number, one in enumerate(self._components):
-            own = {"seed": derived_seed(seed, f"component{number}")} if question == "sample" else {}
-            answers.append(getattr(one, question)(*args, **own, **kwargs))
+    def _asked(self, question: str, *args: Any, event: bool = False, **kwargs: Any) -> Any:
+        answers = [getattr(one, question)(*args, **kwargs) for one in self._components]
         return stack(answers, axis=-1 - (self._event_ndims() if event else 0))
+
+    def _sample_n(self, n: Any, seed: int | None) -> Any:
+        chosen = self._cat.sample(n, seed=seed)
+        seeds = []
+        for _ in self._components:
+            seed = derived_seed(seed, "mixture")
+            seeds.append(seed)
+        if self._use_static_graph:
+            drawn = [one.sample(n, seed=own) for one, own in zip(self._components, seeds, strict=True)]
+            return self._picked(chosen, stack(drawn, axis=-1 - self._event_ndims()))
+        places = dynamic_partition(array_fill.range(size(chosen)), reshape(chosen, [-1]), self.num_components)
+        batch, event = reduce_prod(self.batch_shape_tensor()), self.event_shape_tensor()
+        own_samples = []
+        for one, own_places, own in zip(self._components, places, seeds, strict=True):
+            count = size(own_places)
+            rows = reshape(one.sample(count, seed=own), concat([[count * batch], event], 0))
+            own_samples.append(gather(rows, array_fill.range(count) * batch + floormod(own_places, batch)))
+        return reshape(dynamic_stitch(places, own_samples), concat([shape(chosen), event], 0))
 
 
 class MixtureSameFamily(_Mixture):
@@ -204,6 +223,12 @@ class MixtureSameFamily(_Mixture):
 
     def _event_shape_tensor(self) -> Tensor:
         return self._components_distribution.event_shape_tensor()
+
+    def _sample_n(self, n: Any, seed: int | None) -> Any:
+        drawn = self._components_distribution.sample(n, seed=seed)
+        batch: Any = [] if self._weights.batch_shape.ndims else self.batch_shape_tensor()
+        chosen = self._weights.sample(concat([[n], batch], 0), seed=derived_seed(seed, "mixture"))
+        return self._picked(chosen, drawn)
 
     def _asked(self, question: str, *args: Any, event: bool = False, **kwargs: Any) -> Any:
         if question in ("log_prob", "cdf"):

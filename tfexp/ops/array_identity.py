@@ -58,7 +58,7 @@ def _(*, shape: TensorShape) -> TensorShape:
 @placeholder_op.kernel("CPU")
 def _(ctx: Any, *, dtype: DType, shape: TensorShape) -> Array:
     name = "" if ctx is None else ctx.node_name
-    known = "" if shape.known_dims is None else f" and shape {dims_text(shape.known_dims)}"
+    known = f" and shape {dims_text(shape.known_dims)}" if shape.known_dims else ""
     raise ValueError(f"You must feed a value for placeholder tensor {name!r} with dtype {type_text(dtype)}{known}")
 
 
