@@ -44,6 +44,7 @@ import unittest
 
 import beside
 import numpy as np
+import six
 import tensorflow as tf
 import tensorflow.compat.v1 as compat
 import tensorflow.contrib.rnn
@@ -52,7 +53,7 @@ from tensorflow.nn import relu
 from tensorflow.python.tools.inspect_checkpoint import print_tensors_in_checkpoint_file
 
 tf.disable_v2_behavior()
-assert np.float is float and np.product([2, 3]) == 6
+assert np.float is float and six.PY3 and np.product([2, 3]) == 6
 assert isinstance({}, collections.Mapping) and fractions.gcd(12, 18) == 6 and time.clock() >= 0.0
 assert not threading.Thread().isAlive() and hasattr(unittest.TestCase, "assertRaisesRegexp")
 names, more, words, defaults = inspect.getargspec(lambda a, b=2, *c, **d: None)
