@@ -96,6 +96,7 @@ def test_namespaces_list_names_that_nobody_has_asked_for():
     assert {"cudnn_rnn", "keras", "layers", "slim"} <= set(dir(tf.contrib))
     assert {"applications", "layers", "preprocessing"} <= set(dir(tf.keras))
     assert {"batch_dot", "softplus"} <= set(dir(tf.keras.backend)) and "to_code" in dir(tf.autograph)
+    assert not {"TYPE_CHECKING", "namespace"} & {*dir(tf.train), *dir(tf.nn)}
 
 
 @pytest.mark.parametrize("package", [tf.data, tf.estimator, tf.layers, tf.metrics, tf.train])

@@ -314,6 +314,20 @@ def test_parsed_batches(tmp_path):
         Data.range(3).apply(experimental.parse_example_dataset(FEATURES))
 
 
+def test_sparse_features_are_put_together_in_batches():
+    places = tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 1]))
+    values = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5, 2.0]))
+    example = tf.train.Example(features=tf.train.Features(feature={"place": places, "value": values})).SerializeToString()
+    features = {"s": tf.SparseFeature("place", "value", tf.float32, 5), "place": tf.VarLenFeature(tf.int64)}
+    data = Data.from_tensors([example, b""]).apply(experimental.parse_example_dataset(features, 2))
+    assert data.output_shapes["s"].as_list()[1:] == [5]
+    (found,) = elements(data)
+    assert sorted(found) == ["place", "s"]
+    assert found["s"].indices.tolist() == [[0, 1], [0, 3]]
+    assert found["s"].values.tolist() == [2.0, 0.5]
+    assert found["s"].dense_shape.tolist() == [2, 5]
+
+
 def test_a_batch_that_is_no_example_is_refused():
     data = Data.from_tensor_slices([*_records(3), b"\x0a\xff"]).batch(2).apply(experimental.parse_example_dataset(FEATURES))
     iterator = tf.data.make_initializable_iterator(data)

@@ -228,3 +228,11 @@ def test_options_are_kept_and_merged():
         data.with_options(second)
     with pytest.raises(TypeError, match="Incompatible options type"):
         first.merge(3)
+
+
+def test_what_is_mapped_has_as_many_elements_as_before():
+    data = Data.range(10)
+    noisy = data.map(lambda v: (v, tf.random.uniform([]))).batch(4)
+    counted = [data.map(lambda v: v), data.map(lambda v: v, num_parallel_calls=2), noisy]
+    with tf.Session() as session:
+        assert session.run([experimental.cardinality(one) for one in counted]) == [10, 10, 3]

@@ -137,6 +137,24 @@ def test_a_scope_of_a_graph() -> None:
             assert session.run("new/z:0").tolist() == [[3.0]]
 
 
+def test_a_scope_whose_name_others_begin_with_takes_them_along() -> None:
+    for scope in ("net", "net2"):
+        with tf.variable_scope(scope):
+            queue = tf.queue.FIFOQueue(3, tf.int32, name="q")
+            tf.train.add_queue_runner(tf.train.QueueRunner(queue, [queue.enqueue(1)]))
+            chosen = tf.cond(tf.constant(True), lambda: tf.get_variable("w", []), lambda: tf.constant(2.0))
+            tf.add_to_collection("chosen", chosen + tf.get_variable("r", [], use_resource=True))
+    for scope, names in (("net", ["w", "r", "net2/w", "net2/r"]), ("net/", ["w", "r"])):
+        definition = tf.train.export_meta_graph(export_scope=scope)
+        with tf.Graph().as_default(), tf.Session() as session:
+            tf.train.import_meta_graph(definition)
+            assert variable_names("variables") == names
+            runners = [runner.name for runner in tf.get_collection(tf.GraphKeys.QUEUE_RUNNERS)]
+            assert runners == ["q", "net2/q"][: len(names) // 2]
+            session.run(tf.global_variables_initializer())
+            assert len(session.run(tf.get_collection("chosen"))) == len(runners)
+
+
 def test_savers_in_collections() -> None:
     build()
     one, two = tf.train.Saver(name="one"), tf.train.Saver(name="two")
@@ -155,6 +173,8 @@ def test_savers_in_collections() -> None:
     assert one.to_proto(export_scope="two") is None
     inside = one.to_proto(export_scope="one")
     assert inside is not None and inside.restore_op_name == "restore_all"
+    beside = one.to_proto(export_scope="on")
+    assert beside is not None and beside.restore_op_name == "one/restore_all"
 
 
 def test_a_saver_that_is_not_built_is_not_written(caplog: pytest.LogCaptureFixture) -> None:

@@ -22,7 +22,7 @@ from tfexp.ops.array import shape as array_shape
 from tfexp.ops.array_identity import identity
 from tfexp.ops.check import Assert
 from tfexp.ops.comparison import equal
-from tfexp.ops.dataset_batch import sliding_window_dataset
+from tfexp.ops.dataset_windows import sliding_window_dataset
 from tfexp.ops.logical import logical_or
 from tfexp.ops.reduce import reduce_all
 

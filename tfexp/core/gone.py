@@ -111,4 +111,5 @@ def namespace(
     file = sys.modules[module].__file__
     assert file is not None
     names = {**names_of(file), **above}
-    return missing_from(name, names, module), lambda: sorted({*vars(sys.modules[module]), *names})
+    own = {"TYPE_CHECKING", namespace.__name__}  # what the file needs for itself
+    return missing_from(name, names, module), lambda: sorted({*vars(sys.modules[module]), *names} - own)

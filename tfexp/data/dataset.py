@@ -44,6 +44,7 @@ from tfexp.ops import dataset_batch as batches
 from tfexp.ops import dataset_choose as choices
 from tfexp.ops import dataset_interleave as interleaving
 from tfexp.ops import dataset_map as maps
+from tfexp.ops import dataset_windows as windows
 from tfexp.ops.array import shape as array_shape
 from tfexp.ops.array_identity import identity
 from tfexp.ops.check import Assert
@@ -303,7 +304,7 @@ class Dataset(Structured, Composite):
         numbers = _int64(size, "size"), _int64(size if shift is None else shift, "shift"), _int64(stride, "stride")
         drop = convert_to_tensor(drop_remainder, dtype=dtypes.bool, name="drop_remainder")
         element = map_leaves(lambda c: Component(dtypes.variant, TensorShape([]), c, DATASET), self._element)
-        return self._made(batches.window_dataset(self._variant_tensor, *numbers, drop, **spec_of(element)), element)
+        return self._made(windows.window_dataset(self._variant_tensor, *numbers, drop, **spec_of(element)), element)
 
     def unbatch(self) -> Dataset:
         """The slices of the elements along their first axis."""

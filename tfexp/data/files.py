@@ -18,7 +18,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.ops.dataset_parse import parse_example_dataset_v2
 from tfexp.ops.dataset_write import dataset_to_tf_record
-from tfexp.ops.parsing import feature_spec
+from tfexp.ops.parsing import SparseFeature, feature_spec, put_together
 
 Transformation = Callable[[Dataset], Dataset]
 
@@ -73,7 +73,10 @@ def parse_example_dataset(features: Mapping[str, Any], num_parallel_calls: Any =
             ragged_split_types=[],
             **spec_of(element),
         )
-        return Dataset(variant, element, dataset)
+        parsed = Dataset(variant, element, dataset)
+        if not any(isinstance(feature, SparseFeature) for feature in features.values()):
+            return parsed
+        return parsed.map(lambda found: put_together(features, found), num_parallel_calls)
 
     return apply
 

@@ -35,10 +35,6 @@ def element(name: str, import_scope: str | None) -> Any:
     return get_default_graph().as_graph_element(prepend_name_scope(name, import_scope))
 
 
-def is_below(context: Any, export_scope: str | None) -> bool:
-    return export_scope is None or context.name.startswith(export_scope)
-
-
 def values_to_proto(context: ControlFlowContext, export_scope: str | None = None) -> Any:
     """The names of the context's tensors, and of what stands inside for those from outside."""
     from tfexp.formats.protos.control_flow import ValuesDef  # few graphs are exported

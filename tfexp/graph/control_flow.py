@@ -22,7 +22,7 @@ from tfexp.graph.functional_cond import functional_cond
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
 from tfexp.graph.results import is_array, with_flow
-from tfexp.graph.scope_names import prepend_name_scope, strip_name_scope
+from tfexp.graph.scope_names import is_exported, prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
@@ -144,7 +144,7 @@ class CondContext(ControlFlowContext):
         return self._branch
 
     def to_proto(self, export_scope: str | None = None) -> Any:
-        if not context_protos.is_below(self, export_scope):
+        if not is_exported(self.name, export_scope):
             return None
         from tfexp.formats.protos.control_flow import CondContextDef  # few graphs are exported
 

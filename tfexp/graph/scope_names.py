@@ -5,6 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 
+def is_exported(name: str, export_scope: str | None) -> bool:
+    """Whether what has this name is part of the export of a scope: it begins with the scope, as 'net2/w' does with 'net'.
+
+    Of a scope that only begins like it, names stay as they are.
+    """
+    return not export_scope or name.startswith(export_scope)
+
+
 def strip_name_scope(name: Any, export_scope: str | None) -> Any:
     """`name` (of a node, a tensor, a control input `^n` or a colocation `loc:@n`) relative to a scope it is below."""
     if not export_scope:

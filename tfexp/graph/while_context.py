@@ -19,7 +19,7 @@ from tfexp.graph.control_flow import ControlFlowContext, merge
 from tfexp.graph.convert import constant
 from tfexp.graph.loop_nodes import is_loop_constant, is_loop_enter, is_loop_exit, output_context, while_context_of
 from tfexp.graph.operation import Operation
-from tfexp.graph.scope_names import prepend_name_scope, strip_name_scope
+from tfexp.graph.scope_names import is_exported, prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 
@@ -113,7 +113,7 @@ class WhileContext(ControlFlowContext):
     # --- as messages -------------------------------------------------------------------------------------------------
 
     def to_proto(self, export_scope: str | None = None) -> Any:
-        if not context_protos.is_below(self, export_scope):
+        if not is_exported(self.name, export_scope):
             return None
         from tfexp.formats.protos.control_flow import WhileContextDef  # few graphs are exported
 

@@ -40,6 +40,7 @@ class Dataset(abc.ABC):
 
     cardinality = UNKNOWN
     reorders = False  # whether its elements are those of its source in another order
+    mapped = False  # whether a function makes each element of one of its source
 
     @abc.abstractmethod
     def iterator(self) -> DatasetIterator:
@@ -318,3 +319,32 @@ def _(ctx: Any, start: Any, stop: Any, step: Any, *, output_types: list[Any]) ->
     values = range(int(start), int(stop), int(step))
     dtype = np.dtype(output_types[0].as_numpy_dtype).type
     return FromRecipe(lambda: _Range(values, dtype), cardinality=len(values))
+
+
+class Elements(Dataset):
+    """A data set of elements that are there already."""
+
+    def __init__(self, elements: Sequence[Element]):
+        self.elements = elements
+
+    def iterator(self) -> DatasetIterator:
+        return _OfList(self.elements)
+
+
+class _OfList(DatasetIterator):
+    def __init__(self, elements: Sequence[Element]):
+        self._elements = elements
+        self._position = 0
+
+    def next(self) -> Element | None:
+        if self._position >= len(self._elements):
+            return None
+        self._position += 1
+        # Another window may have the same arrays.
+        return [v[...] if isinstance(v, np.ndarray) else v for v in self._elements[self._position - 1]]
+
+    def save(self) -> State:
+        return self._position
+
+    def restore(self, state: State) -> None:
+        self._position = state

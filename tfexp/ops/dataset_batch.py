@@ -1,14 +1,14 @@
-"""Data sets whose elements are several of another's: batches, padded batches, windows; and the way back."""
+"""Data sets whose elements are several of another's: batches, padded batches; and the way back."""
 
 from __future__ import annotations
 
-from collections import deque
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import DataLossError, InvalidArgumentError
+from tfexp.core.errors import DataLossError, InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
     Chain,
@@ -58,12 +58,13 @@ class _Batch(Chain):
     """Batches. The last one may have fewer elements, so that there are no blocks of them, but stacks of those before it.
 
     `_left`: elements, stacked, of which no batch has been made yet; `_together`: batches that are taken at once.
+    `as_one`: whether an element that fails takes the rest of its batch with it, so that the next one begins after that.
     """
 
-    def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool, refused: Refused):
+    def __init__(self, source: DatasetIterator, size: int, drop_remainder: bool, refused: Refused, as_one: bool = False):
         super().__init__(source)
         self.blocks, self.stacks = False, source.blocks and source.ahead
-        self._refused = refused
+        self._refused, self._as_one = refused, as_one
         self._size, self._drop = size, drop_remainder
         self._left: list[np.ndarray] | None = None
         self._together = 1
@@ -76,7 +77,7 @@ class _Batch(Chain):
 
     def stacked(self, count: int) -> list[np.ndarray] | None:
         if self._left is None:
-            self._take(count * self._size)
+            self._take(count * self._size, self._size)
         whole = 0 if self._left is None else min(count, len(self._left[0]) // self._size)
         arrays = self._part(whole * self._size) if whole else None
         if arrays is not None:
@@ -91,16 +92,20 @@ class _Batch(Chain):
         super().restore(state)
         self._left = state["left"]
 
-    def _take(self, count: int) -> None:
-        """Have further elements left: at most so many, none at the end."""
-        self._left = self.source.block(count)
+    def _take(self, count: int, missing: int) -> None:
+        """Have further elements left: at most so many, none at the end. The batch lacks `missing`."""
+        try:
+            self._left = self.source.block(count)
+        except OpError:
+            self._pass_over(missing - 1)
+            raise
         if self._left is not None and self.stacks:
             self._together = together(bytes_of(self._left) // len(self._left[0]) * self._size, BATCHES_AHEAD)
 
     def _part(self, count: int) -> list[np.ndarray] | None:
         """At most so many further elements; None at the end."""
         if self._left is None:
-            self._take(max(count, self._together * self._size) if self.stacks else count)
+            self._take(max(count, self._together * self._size) if self.stacks else count, count)
         arrays = self._left
         if arrays is None or len(arrays[0]) <= count:
             self._left = None
@@ -119,8 +124,27 @@ class _Batch(Chain):
         return parts[0] if parts else None
 
     def _from_elements(self) -> Element | None:
-        elements = self.source.elements(self._size)
-        return _stacked(elements, self._refused) if elements else None
+        elements = self._one_by_one() if self._as_one else self.source.elements(self._size)
+        return stacked_elements(elements, self._refused) if elements else None
+
+    def _one_by_one(self) -> list[Element]:
+        """The elements of a batch that counts them where one fails."""
+        elements: list[Element] = []
+        try:
+            while len(elements) < self._size and (element := self.source.next()) is not None:
+                elements.append(element)
+        except OpError:
+            self._pass_over(self._size - len(elements) - 1)
+            raise
+        return elements
+
+    def _pass_over(self, count: int) -> None:
+        """Leave out the rest of a batch in which an element failed: of several that fail, the first one counts."""
+        while self._as_one and count > 0:
+            count -= 1
+            with contextlib.suppress(OpError):
+                if self.source.next() is None:
+                    return
 
 
 def _of_different_shapes(component: int, first: Shape, number: int, other: Shape) -> str:
@@ -130,7 +154,7 @@ def _of_different_shapes(component: int, first: Shape, number: int, other: Shape
     )
 
 
-def _stacked(elements: Sequence[Element], refused: Refused = _of_different_shapes) -> Element:
+def stacked_elements(elements: Sequence[Element], refused: Refused = _of_different_shapes) -> Element:
     """The elements' components, each along a new first axis; InvalidArgumentError when shapes differ."""
     columns = []
     for position, values in enumerate(zip(*elements, strict=True)):
@@ -168,10 +192,12 @@ def _positive(batch_size: Any) -> int:
 
 
 def batches(dataset: Dataset, batch_size: Any, drop_remainder: Any, refused: Refused = _of_different_shapes) -> Dataset:
-    """Elements stacked, so many at a time."""
+    """Elements stacked, so many at a time. Of a mapped data set, TensorFlow makes one node of both: batches fail as one."""
     size, drop = _positive(batch_size), bool(drop_remainder)
     return FromRecipe(
-        lambda source: _Batch(source.iterator(), size, drop, refused), dataset, cardinality=_in_batches(dataset, size, drop)
+        lambda source: _Batch(source.iterator(), size, drop, refused, dataset.mapped),
+        dataset,
+        cardinality=_in_batches(dataset, size, drop),
     )
 
 
@@ -297,120 +323,6 @@ def _(
     drop_remainder: Any,
 ) -> Dataset:
     return _padded_batches(dataset, batch_size, padded_shapes, padding_values, bool(drop_remainder))
-
-
-# --- windows -----------------------------------------------------------------------------------------------------------
-
-window_dataset = define_dataset(
-    "WindowDataset(input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool) -> "
-    f"(handle: variant) {{{COMMON}}}"
-)
-
-
-sliding_window_dataset = define_dataset(
-    "SlidingWindowDataset(input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64) -> "
-    "(handle: variant) {drop_remainder: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1}"
-)
-
-
-class Elements(Dataset):
-    """A data set of elements that are there already."""
-
-    def __init__(self, elements: Sequence[Element]):
-        self.elements = elements
-
-    def iterator(self) -> DatasetIterator:
-        return _OfList(self.elements)
-
-
-class _OfList(DatasetIterator):
-    def __init__(self, elements: Sequence[Element]):
-        self._elements = elements
-        self._position = 0
-
-    def next(self) -> Element | None:
-        if self._position >= len(self._elements):
-            return None
-        self._position += 1
-        # Another window may have the same arrays.
-        return [v[...] if isinstance(v, np.ndarray) else v for v in self._elements[self._position - 1]]
-
-    def save(self) -> State:
-        return self._position
-
-    def restore(self, state: State) -> None:
-        self._position = state
-
-
-class _Window(Chain):
-    def __init__(self, source: DatasetIterator, size: int, shift: int, stride: int, drop_remainder: bool):
-        super().__init__(source)
-        self.blocks = False
-        self._shift, self._stride, self._drop = shift, stride, drop_remainder
-        self._span = (size - 1) * stride + 1
-        self._waiting: deque[Element] = deque()
-        self._skip = 0  # elements to pass over before the next window begins
-        self._ended = False
-
-    def next(self) -> Element | None:
-        while not self._ended and len(self._waiting) < self._span:
-            element = self.source.next()
-            if element is None:
-                self._ended = True
-            elif self._skip:
-                self._skip -= 1
-            else:
-                self._waiting.append(element)
-        if not self._waiting or (self._drop and len(self._waiting) < self._span):
-            return None
-        window = self._whole([list(part) for part in list(self._waiting)[: self._span : self._stride]])
-        for _ in range(min(self._shift, len(self._waiting))):
-            self._waiting.popleft()
-        self._skip += max(0, self._shift - self._span)
-        return window
-
-    def _whole(self, window: list[Element]) -> Element:
-        """What becomes of a window's elements: a data set of each component."""
-        return [Elements([[value] for value in column]) for column in zip(*window, strict=True)]
-
-    def save(self) -> State:
-        waiting = [list(element) for element in self._waiting]
-        return {"source": self.source.save(), "waiting": waiting, "skip": self._skip, "ended": self._ended}
-
-    def restore(self, state: State) -> None:
-        self.source.restore(state["source"])
-        self._waiting, self._skip, self._ended = deque(state["waiting"]), state["skip"], state["ended"]
-
-
-class _SlidingWindow(_Window):
-    def _whole(self, window: list[Element]) -> Element:
-        return _stacked(window)
-
-
-@window_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remainder: Any) -> Dataset:
-    return _windows(_Window, dataset, size, shift, stride, bool(drop_remainder))
-
-
-@sliding_window_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, *, drop_remainder: bool) -> Dataset:
-    return _windows(_SlidingWindow, dataset, size, shift, stride, drop_remainder)
-
-
-def _windows(kind: type[_Window], dataset: Dataset, size: Any, shift: Any, stride: Any, drop: bool) -> Dataset:
-    numbers = {"size": as_count(size), "shift": as_count(shift), "stride": as_count(stride)}
-    for name, number in numbers.items():
-        if number <= 0:
-            raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero, not {number}.")
-    span, shift = (numbers["size"] - 1) * numbers["stride"] + 1, numbers["shift"]
-    count = dataset.cardinality
-    if count >= 0:
-        count = max(0, -(-(count - span + 1) // shift)) if drop else -(-count // shift)
-    return FromRecipe(
-        lambda source: kind(source.iterator(), numbers["size"], shift, numbers["stride"], drop),
-        dataset,
-        cardinality=count,
-    )
 
 
 # --- and back ----------------------------------------------------------------------------------------------------------

@@ -116,8 +116,9 @@ class _Take(_Counted):
     def next(self) -> Element | None:
         if self._left == 0:
             return None
-        self._left -= 1
-        return self.source.next()
+        found = self.source.next()
+        self._left -= 1  # an element that fails is none of those that are taken
+        return found
 
     def block(self, count: int) -> list[np.ndarray] | None:
         if self._left == 0:

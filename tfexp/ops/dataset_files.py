@@ -14,8 +14,7 @@ from tfexp.core.log import get_logger
 from tfexp.formats.compressed_file import open_file, open_stream
 from tfexp.formats.file_errors import file_error
 from tfexp.formats.tfrecord import RecordStream
-from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
-from tfexp.ops.dataset_batch import Elements
+from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, Elements, FromRecipe, State, as_count, define_dataset
 from tfexp.ops.files import matching_names
 
 _FILES = "filenames: string, compression_type: string, buffer_size: int64"

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.ops.dataset import COMMON, Chain, Dataset, DatasetIterator, Element, FromRecipe, State, define_dataset, kept
-from tfexp.ops.dataset_batch import Elements
+from tfexp.ops.dataset import (
+    COMMON,
+    Chain,
+    Dataset,
+    DatasetIterator,
+    Element,
+    Elements,
+    FromRecipe,
+    State,
+    define_dataset,
+    kept,
+)
 from tfexp.ops.dataset_functions import Function, with_arguments
 
 group_by_window_dataset = define_dataset(

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError, OpError
+from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
     UNKNOWN,
@@ -197,15 +197,14 @@ class _Map(_Together):
         return None if element is None else self._function(element)
 
 
+class _Mapped(FromRecipe):
+    mapped = True
+
+
 @map_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool) -> Dataset:
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
     function = with_arguments(ctx, f, arguments)
-    return FromRecipe(
-        lambda source, call: _Map(source.iterator(), call),
-        dataset,
-        function,
-        cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
-    )
+    return _Mapped(lambda source, call: _Map(source.iterator(), call), dataset, function, cardinality=dataset.cardinality)
 
 
 class UnderWay(_Mapping):
@@ -242,14 +241,25 @@ class UnderWay(_Mapping):
         """Have as many tasks under way as there may be."""
         while not self._ended and len(self._under_way) < self._calls:
             elements: list[Element] = []
+            failure: Exception | None = None
             while len(elements) < self._size:
-                element = self._element()
+                try:
+                    element = self._element()
+                except Exception as error:
+                    failure = error
+                    break
                 if element is None:
                     self._ended = True
                     break
                 elements.append(element)
             if elements:
                 self._submit(elements)
+            if isinstance(failure, CancelledError):
+                raise failure
+            if failure is not None:  # it has its place among the results, and is there already
+                failed: Future[list[Any]] = Future()
+                failed.set_result([failure])
+                self._under_way.append(([], failed))
 
     def _submit(self, elements: list[Element]) -> None:
         if self._pool is None:
@@ -296,8 +306,8 @@ _TASK = 1e-3
 _LARGEST_TASK = 64
 
 
-def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any, keeps: bool) -> Dataset:
-    """`f` of the elements of `dataset`, with so many calls at a time; `keeps`: there are as many as before."""
+def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: Any, f: Any) -> Dataset:
+    """`f` of the elements of `dataset`, with so many calls at a time."""
     number = as_count(calls)
     if number == 0 or number < -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
@@ -311,7 +321,7 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
         several = call.each if source.blocks else call.stacked if _maps_stacks(source, call) else None
         return UnderWay(source, call.of_element, number, several)
 
-    return FromRecipe(iterator, dataset, function, cardinality=dataset.cardinality if keeps else UNKNOWN)
+    return _Mapped(iterator, dataset, function, cardinality=dataset.cardinality)
 
 
 # What `tf.data.experimental.AUTOTUNE` stands for.
@@ -319,17 +329,13 @@ AUTOTUNED_CALLS = 4
 
 
 @parallel_map_dataset.kernel("CPU")
-def _(
-    ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
-) -> Dataset:
-    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
+    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
 
 
 @parallel_map_dataset_v2.kernel("CPU")
-def _(
-    ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any, preserve_cardinality: bool
-) -> Dataset:
-    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
+def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: Any, *, f: Any) -> Dataset:
+    return parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
 
 
 # --- filter, take_while, scan --------------------------------------------------------------------------------------------

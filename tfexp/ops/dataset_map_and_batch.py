@@ -27,11 +27,10 @@ def _(
     drop_remainder: Any,
     *,
     f: Any,
-    preserve_cardinality: bool,
 ) -> Dataset:
     if as_count(batch_size) <= 0:
         raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
-    mapped = parallel_map(ctx, dataset, arguments, num_parallel_calls, f, preserve_cardinality)
+    mapped = parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
     return batches(mapped, batch_size, drop_remainder, _unlike)
 
 

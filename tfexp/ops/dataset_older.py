@@ -26,6 +26,7 @@ from tfexp.ops import (
     dataset_sparse,
     dataset_sql,
     dataset_stats,
+    dataset_windows,
     dataset_wrap,
     dataset_write,
 )
@@ -69,7 +70,7 @@ for _newer in (
     dataset_mix.random_dataset,
     dataset_map.scan_dataset,
     dataset_sleep.sleep_dataset,
-    dataset_batch.sliding_window_dataset,
+    dataset_windows.sliding_window_dataset,
     dataset_stats.bytes_produced_stats_dataset,
     dataset_stats.latency_stats_dataset,
     dataset_stats.set_stats_aggregator_dataset,

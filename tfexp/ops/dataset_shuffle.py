@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
     Chain,
@@ -129,7 +129,10 @@ class _Ring:
 
 
 class _Shuffle(Chain):
-    """The elements wait in `_store`, a row of arrays (of blocks) or a list (of elements) for each place."""
+    """The elements wait in `_store`, a row of arrays (of blocks) or a list (of elements) for each place.
+
+    `_failure`: an error that came for an element which is not asked for before the next draw.
+    """
 
     def __init__(self, source: DatasetIterator, size: int, parent: Stream, seeds: tuple[int, int]):
         super().__init__(source)
@@ -139,11 +142,13 @@ class _Shuffle(Chain):
         self._ended = False
         self._store: list[Any] = []
         self._stored = 0  # rows of the arrays that are in use, with blocks
+        self._failure: OpError | None = None
 
     def next(self) -> Element | None:
         if self.blocks:
             found = self.block(1)
             return None if found is None else [row(array, 0) for array in found]
+        self._fail()
         while self._ring.room and not self._ended:
             element = self.source.next()
             if element is None:
@@ -155,20 +160,35 @@ class _Shuffle(Chain):
             return None
         place = self._ring.draw()
         drawn: Element = self._store[place]
-        if not self._ended and (following := self.source.next()) is not None:
-            self._store[place] = following
-            self._ring.push(place)
-        else:
-            self._ended = True
-            self._store[place] = None
+        self._store[place] = None
+        if not self._ended:
+            try:
+                following = self.source.next()
+            except OpError as error:
+                self._failure = error
+                return drawn
+            if following is None:
+                self._ended = True
+            else:
+                self._store[place] = following
+                self._ring.push(place)
         return drawn
 
+    def _fail(self) -> None:
+        """Raise the error that has been waiting."""
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+
     def block(self, count: int) -> list[np.ndarray] | None:
+        self._fail()
         self._fill()
         if not len(self._ring):
             return None
         coming = self._up_to(count)
         size = len(coming[0]) if coming is not None else 0
+        if self._failure is not None:
+            count = size + 1  # the draws before the one that would ask for the element that failed
         ring, used = self._ring, 0
         drawn: list[int] = []  # places, or ~i for the i-th that came in just now
         fresh: dict[int, int] = {}  # place -> which of those belongs there
@@ -197,11 +217,15 @@ class _Shuffle(Chain):
         return result
 
     def _up_to(self, count: int) -> list[np.ndarray] | None:
-        """`count` further elements of the source, less only at its end."""
+        """`count` further elements of the source, less only at its end and before one that fails."""
         parts: list[list[np.ndarray]] = []
         missing = 0 if self._ended else count
         while missing:
-            part = self.source.block(missing)
+            try:
+                part = self.source.block(missing)
+            except OpError as error:
+                self._failure = error
+                break
             if part is None:
                 self._ended = True
                 break

@@ -30,10 +30,10 @@ class _DenseToSparse(Chain):
     def next(self) -> Element | None:
         elements: list[np.ndarray] = []
         while len(elements) < self._size and (element := self.source.next()) is not None:
-            elements.append(np.asarray(element[0]))
+            elements.append(self._checked(np.asarray(element[0])))
         if not elements:
             return None
-        shapes = np.array([array.shape for array in map(self._checked, elements)], np.int64)
+        shapes = np.array([array.shape for array in elements], np.int64)
         dims = np.where(self._shape < 0, shapes.max(axis=0, initial=0), self._shape)
         places = [np.indices(array.shape, np.int64).reshape(array.ndim, -1).T for array in elements]
         numbers = np.repeat(np.arange(len(elements)), [array.size for array in elements])

@@ -16,8 +16,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, UnimplementedError
 from tfexp.core.shape import TensorShape
-from tfexp.ops.dataset import OptionalValue, State
-from tfexp.ops.dataset_batch import Elements
+from tfexp.ops.dataset import Elements, OptionalValue, State
 from tfexp.ops.ragged_variant import Rows
 from tfexp.ops.tensor_list_value import TensorList
 

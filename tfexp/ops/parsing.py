@@ -191,10 +191,10 @@ def parse_example(
     `example_names` stand in errors. ValueError for features that cannot be; InvalidArgumentError at run time, naming
     example and key, for one that is missing, of another type, or of a wrong number of values. Source: `tf.parse_example`.
     """
-    return _put_together(features, _parse(serialized, feature_spec(features), name, example_names))
+    return put_together(features, _parse(serialized, feature_spec(features), name, example_names))
 
 
-def _put_together(features: Mapping[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:
+def put_together(features: Mapping[str, Any], parsed: dict[str, Any]) -> dict[str, Any]:
     """What was parsed, with SparseFeatures in place of what they are made of."""
     for key in sorted(features):
         feature: Any = features[key]
@@ -236,7 +236,7 @@ def parse_single_example(
     """As `parse_example`, of one serialized Example, a scalar. Source: `tf.parse_single_example`."""
     spec = feature_spec(features)
     with name_scope(name, "ParseSingleExample", [serialized, example_names]):
-        return _put_together(features, _parse(scalar_text(serialized), spec, name, example_names))
+        return put_together(features, _parse(scalar_text(serialized), spec, name, example_names))
 
 
 def scalar_text(serialized: Any) -> Tensor:

@@ -18,6 +18,7 @@ from tfexp.graph import tape
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.handles import handle_shape, own_handle
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_identity, resource_gather, resource_state, scatter
@@ -236,11 +237,12 @@ class ResourceVariable(RefVariable):
     # --- as a proto ------------------------------------------------------------------------------------------------
 
     def to_proto(self, export_scope: str | None = None) -> Any:
-        if export_scope and not self.name.startswith(export_scope):
+        if not is_exported(self.name, export_scope):
             return None
 
         def relative(name: str) -> str:
-            return name[len(export_scope) :].lstrip("/") if export_scope and name.startswith(export_scope) else name
+            found: str = strip_name_scope(name, export_scope)
+            return found
 
         snapshot = self._as_graph_element() if self._cached_value is None else self._cached_value
         variable_def = variable_pb2.VariableDef(

@@ -7,6 +7,8 @@ from typing import Any
 
 from tensorboard.compat.proto import variable_pb2
 
+from tfexp.graph.scope_names import is_exported, strip_name_scope
+
 
 class SaveSliceInfo:
     """The slice `[var_offset, var_offset + var_shape)` of a tensor of `full_shape` that is saved as `full_name`.
@@ -43,10 +45,9 @@ class SaveSliceInfo:
     def to_proto(self, export_scope: str | None = None) -> Any:
         """As `SaveSliceInfoDef`, the name relative to `export_scope`; None when it does not lie below that scope."""
         name = self.full_name or ""
-        if export_scope:
-            if not name.startswith(export_scope):
-                return None
-            name = name[len(export_scope) :].lstrip("/")
+        if not is_exported(name, export_scope):
+            return None
+        relative = strip_name_scope(name, export_scope)
         return variable_pb2.SaveSliceInfoDef(
-            full_name=name, full_shape=self.full_shape, var_offset=self.var_offset, var_shape=self.var_shape
+            full_name=relative, full_shape=self.full_shape, var_offset=self.var_offset, var_shape=self.var_shape
         )

@@ -19,6 +19,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import colocate_with, device, get_default_graph, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_identity, scatter, state
@@ -318,11 +319,12 @@ class RefVariable(Variable):
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """As VariableDef, names relative to `export_scope`; None when the variable does not lie below that scope."""
-        if export_scope and not self._variable.name.startswith(export_scope):
+        if not is_exported(self._variable.name, export_scope):
             return None
 
         def relative(name: str) -> str:
-            return name[len(export_scope) :].lstrip("/") if export_scope and name.startswith(export_scope) else name
+            found: str = strip_name_scope(name, export_scope)
+            return found
 
         variable_def = variable_pb2.VariableDef(
             variable_name=relative(self._variable.name),

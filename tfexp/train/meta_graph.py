@@ -21,6 +21,7 @@ from tfexp.graph.control_flow import CondContext
 from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.op_defs import op_def
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext
@@ -148,26 +149,25 @@ def _scoped(graph_def: graph_pb2.GraphDef, scope: str | None, unbound: dict[str,
     """The nodes below `scope`, named relative to it; what stands for inputs from outside is added to `unbound`."""
     if not scope:
         return graph_def
-    prefix = scope.rstrip("/") + "/"
     out = graph_pb2.GraphDef(versions=graph_def.versions)
     out.library.CopyFrom(graph_def.library)
     for node in graph_def.node:
-        if not node.name.startswith(prefix):
+        if not is_exported(node.name, scope):
             continue
         copy = out.node.add()
         copy.CopyFrom(node)
-        copy.name = node.name[len(prefix) :]
+        copy.name = strip_name_scope(node.name, scope)
         for i, text in enumerate(node.input):
             mark = "^" if text.startswith("^") else ""
             name = text[len(mark) :]
-            if name.startswith(prefix):
-                copy.input[i] = mark + name[len(prefix) :]
+            if is_exported(name, scope):
+                copy.input[i] = strip_name_scope(text, scope)
             else:
                 unbound[f"{mark}{_UNBOUND_PREFIX}{name}"] = None
                 copy.input[i] = f"{mark}{_UNBOUND_PREFIX}{name}"
         groups = copy.attr["_class"].list.s if "_class" in copy.attr else []
         for i, group in enumerate(groups):
-            groups[i] = group.replace(b"loc:@" + prefix.encode(), b"loc:@", 1)
+            groups[i] = strip_name_scope(group.decode(), scope).encode()
     return out
 
 
@@ -227,9 +227,7 @@ def _exported(item: Any, scope: str | None, to_proto: Any, registered: bool) -> 
     if isinstance(item, (bytes, str)):
         return "bytes_list", attr_codec.as_bytes(item)
     if isinstance(item, (Operation, Tensor, Variable)) or hasattr(item, "_as_graph_element"):
-        prefix = f"{scope.rstrip('/')}/" if scope else ""
-        name: str = item.name
-        return "node_list", name[len(prefix) :] if name.startswith(prefix) else None
+        return "node_list", strip_name_scope(item.name, scope) if is_exported(item.name, scope) else None
     return None, None
 
 

@@ -12,6 +12,7 @@ from tfexp.formats.protos.queue_runner import QueueRunnerDef
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import add_to_collection, get_default_graph
 from tfexp.runtime.session import BaseSession
 from tfexp.runtime.waiting import register_advice
@@ -190,12 +191,12 @@ class QueueRunner:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The runner as a QueueRunnerDef, with names relative to `export_scope`; None when its queue is not in it."""
-        if export_scope is not None and not self.name.startswith(export_scope):
+        if not is_exported(self.name, export_scope):
             return None
 
         def name(element: Any) -> str:
-            full: str = element.name
-            return full if export_scope is None else full.removeprefix(export_scope).removeprefix("/")
+            relative: str = strip_name_scope(element.name, export_scope)
+            return relative
 
         return QueueRunnerDef(
             queue_name=name(self._queue),

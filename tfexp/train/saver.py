@@ -17,6 +17,7 @@ from tfexp.core.text import as_str_any
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
@@ -286,12 +287,12 @@ class Saver:
         definition = self._built("to_proto")
         if export_scope is None:
             return definition
-        if not definition.filename_tensor_name.startswith(export_scope):
+        if not is_exported(definition.filename_tensor_name, export_scope):
             return None
         relative = saver_pb2.SaverDef()
         relative.CopyFrom(definition)
         for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
-            setattr(relative, field, getattr(definition, field)[len(export_scope) + 1 :])
+            setattr(relative, field, strip_name_scope(getattr(definition, field), export_scope))
         return relative
 
     @staticmethod

@@ -107,7 +107,7 @@ def cardinality(tf: Any) -> Outcome:
         data.flat_map(tf.data.Dataset.from_tensors),
         tf.data.Dataset.zip((data, data.repeat())),
         data.concatenate(data.shard(3, 1)),
-        data.map(lambda v: v).prefetch(1).cache().shuffle(3),
+        data.prefetch(1).cache().shuffle(3),
         data.padded_batch(4, []),
         data.window(3, shift=2, drop_remainder=True),
         tf.data.TextLineDataset("a"),
