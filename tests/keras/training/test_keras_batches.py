@@ -158,3 +158,10 @@ def test_eager_training_says_what_is_known_of_the_data(capsys: pytest.CaptureFix
         assert announced(endless, steps_per_epoch=3, validation_data=(X, Y)) == "Train for 3 steps, validate on 20 samples"
         assert announced(dataset()).startswith("4/4 - ")
     assert announced(dataset(), steps_per_epoch=3) == "Train on 3 steps"
+
+
+def test_a_model_of_a_fixed_batch_size_predicts_for_a_smaller_last_batch() -> None:
+    layer = tf.keras.layers.Dense(2, kernel_initializer="ones", activation="relu", batch_input_shape=(6, 3))
+    model = tf.keras.Sequential([layer, tf.keras.layers.BatchNormalization(epsilon=0.0)])
+    np.testing.assert_allclose(model.predict(X), np.tile(X.sum(axis=1, keepdims=True), 2), rtol=1e-6)
+    assert model.predict_on_batch(X).shape == (20, 2)
