@@ -8,7 +8,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from tfexp.graph.scopes import executing_eagerly, init_scope
+from tfexp.graph.scopes import init_scope
 from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable
 
@@ -159,7 +159,7 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
 
 
 waiting_for_variables: list[Callable[[], bool]] = []
-"""What is called whenever variables were made in eager execution, as long as it says that it waits for more."""
+"""What is called whenever variables were made, as long as it says that it waits for more."""
 
 
 def variables_made() -> None:
@@ -167,8 +167,7 @@ def variables_made() -> None:
     if not waiting_for_variables:
         return
     with init_scope():
-        if executing_eagerly():
-            waiting_for_variables[:] = [one for one in waiting_for_variables if one()]
+        waiting_for_variables[:] = [one for one in waiting_for_variables if one()]
 
 
 def is_trackable(value: Any) -> bool:

@@ -27,8 +27,12 @@ def prune(
     nodes = {
         op: Node(op.name, op._op_def, op.attrs, op.device, op, op._id) for op in needed_operations(fetches, targets, fed)
     }
+    # Callables of options take shapes that the graph contradicts: then nothing that it says of shapes holds.
+    holds = all(tensor._shape.is_compatible_with(shape) for tensor, shape in zip(feeds, feed_shapes, strict=True))
     for op, node in nodes.items():
-        node.outputs = [Value(node, t._value_index, t.name, t.dtype, t._shape) for t in op._outputs]
+        node.outputs = [
+            Value(node, t._value_index, t.name, t.dtype, t._shape if holds else TensorShape(None)) for t in op._outputs
+        ]
     for op, node in nodes.items():
         node.inputs = [fed[t] if t in fed else nodes[t.op].outputs[t._value_index] for t in op._inputs]
         node.controls = [nodes[c] for c in op._control_inputs if c in nodes]

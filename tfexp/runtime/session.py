@@ -192,13 +192,14 @@ class BaseSession:
     def _make_callable_from_options(self, callable_options: config_pb2.CallableOptions) -> Callable[..., list[Any]]:
         """A function from values for the feeds, by position, to those of the fetches, which runs the targets as well.
 
-        It takes `run_metadata=`. InvalidArgumentError for other numbers of values; UnimplementedError for connections of
-        tensors. Source: `BaseSession._make_callable_from_options`, which programs use although it is private.
+        It takes `run_metadata=`, and values of shapes that the graph contradicts. InvalidArgumentError for other numbers of
+        values; UnimplementedError for connections of tensors. Source: `BaseSession._make_callable_from_options`, which
+        programs use although it is private.
         """
         asked = callable_options
         if asked.tensor_connection:
             raise UnimplementedError(None, None, "Tensors cannot be connected in a callable: feed them")
-        run = self.make_callable([*asked.fetch, *asked.target], list(asked.feed), accept_options=True)
+        run = self._callable_for([*asked.fetch, *asked.target], list(asked.feed), accept_options=True, checks_shapes=False)
         options = asked.run_options if asked.HasField("run_options") else None
 
         def call(*values: Any, run_metadata: Any = None) -> list[Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable, Hashable
 from typing import Any
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
@@ -19,7 +21,7 @@ from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.trackable import SavedState, Trackable, is_trackable, parts_of
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
-from tfexp.train.deferred_restore import wait_for_variables
+from tfexp.train.deferred_restore import Root, remaining, wait_for_variables
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, ObjectGraph, match, object_graph, saveables
 from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
@@ -144,10 +146,13 @@ class Checkpoint(Trackable):
                 if isinstance(part, PythonState):
                     part.deserialize(reader.get_tensor(key))
         if executing_eagerly():
-            status.run_restore_ops()
-            if isinstance(status, LoadStatus) and text is not None:
-                wait_for_variables(os.fspath(save_path), status._proto, self._checkpoint_children())
+            status.restore_streaming()
         return status
+
+    def _root_kept(self) -> tuple[Root, Hashable]:
+        """What gives the root of what is restored without keeping it alive, and what this root is told from others by."""
+        parts = self._checkpoint_children()
+        return remaining(parts), tuple((name, id(part)) for name, part in parts)
 
     def _restore_from(self, path: str, found: dict[str, Any], session: Any) -> None:
         variables = {key: one for key, one in found.items() if not isinstance(one, PythonState)}
@@ -166,9 +171,14 @@ class LoadStatus:
     def __init__(self, checkpoint: Checkpoint, path: str, proto: TrackableObjectGraph):
         self._checkpoint, self._path, self._proto = checkpoint, path, proto
 
+    @property
+    def _matching(self) -> Callable[[Any], Match]:
+        """What tells which objects of a root there are values for."""
+        return functools.partial(match, proto=self._proto)
+
     def _match(self) -> Match:
         """Found anew each time: layers and slots may have been made in the meantime."""
-        return match(self._checkpoint, self._proto)
+        return self._matching(self._checkpoint)
 
     def assert_consumed(self) -> LoadStatus:
         """AssertionError unless each value has its variable, and each variable its value."""
@@ -205,6 +215,12 @@ class LoadStatus:
         """Give the variables the values of the checkpoint."""
         self._checkpoint._restore_from(self._path, self._match().variables, _session(session))
 
+    def restore_streaming(self, session: Callable[[], Any] | None = None) -> None:
+        """Restore what is there, and the rest as it is made. session: gives the session, where there are graphs."""
+        self.run_restore_ops(session and session())
+        root, owner = self._checkpoint._root_kept()
+        wait_for_variables(self._path, self._matching, root, owner, session)
+
     def initialize_or_restore(self, session: Any = None) -> None:
         """The same, and initialise those that the checkpoint does not have."""
         session, found = _session(session), self._match()
@@ -220,13 +236,17 @@ class NameBasedStatus(LoadStatus):
         super().__init__(checkpoint, path, TrackableObjectGraph())
         self._keys = keys
 
-    def _match(self) -> Match:
-        values = object_graph(self._checkpoint).values.values()
-        variables = [value for value in values if not isinstance(value, SavedState)]
-        by_name = {variable.op.name: variable for variable in variables}
-        found = {name: variable for name, variable in by_name.items() if name in self._keys}
-        left_out = [variable for name, variable in by_name.items() if name not in self._keys]
-        return Match(found, sorted(self._keys - found.keys()), left_out, not found)
+    @property
+    def _matching(self) -> Callable[[Any], Match]:
+        return functools.partial(_match_by_name, keys=self._keys)
+
+
+def _match_by_name(root: Any, keys: set[str]) -> Match:
+    values = object_graph(root).values.values()
+    by_name = {value.op.name: value for value in values if not isinstance(value, SavedState)}
+    found = {name: variable for name, variable in by_name.items() if name in keys}
+    left_out = [variable for name, variable in by_name.items() if name not in keys]
+    return Match(found, sorted(keys - found.keys()), left_out, not found)
 
 
 class InitializationOnlyStatus(LoadStatus):

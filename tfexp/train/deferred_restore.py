@@ -1,44 +1,63 @@
-"""Values of a checkpoint that wait for their variables: in eager execution layers and optimizers make these on first use.
+"""Values of a checkpoint that wait for their variables: layers and optimizers make these on first use.
 
-Who makes variables says so with `variables_made`. Source: what `Checkpoint.restore` does in eager execution, TF 1.15.
+Who makes variables says so with `variables_made`. Source: what `Checkpoint.restore` does in eager execution, and
+`load_weights` of Keras's models in graphs, too, TF 1.15.
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
-from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
-
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops.trackable import waiting_for_variables
-from tfexp.train.object_graph import match, saveables
+from tfexp.train.object_graph import Match, saveables
 from tfexp.train.saver import Saver
+
+# What has the parts, or a dictionary of those that are still there; something false when all are gone.
+Root = Callable[[], Any]
 
 
 class _Waiting:
-    """A checkpoint of which not all values have been restored. It keeps no object alive that can do without it."""
+    """A checkpoint of which not all values have been restored. It keeps no object alive that can do without it.
 
-    def __init__(self, path: str, proto: TrackableObjectGraph, parts: list[tuple[str, Any]]):
-        self._path, self._proto = path, proto
-        self._parts = {name: _reference(part) for name, part in parts}
-        self._done = weakref.WeakSet(match(dict(parts), proto).variables.values())
+    session: gives the session that restores; for a checkpoint of the graph that is the default one now.
+    """
 
-    def waits_for(self, names: dict[str, int]) -> bool:
-        """Whether its parts are those with these identities."""
-        return {name: id(reference()) for name, reference in self._parts.items()} == names
+    def __init__(
+        self, path: str, matching: Callable[[Any], Match], root: Root, owner: Hashable, session: Callable[[], Any] | None
+    ):
+        self.owner = owner
+        self._path, self._matching, self._root, self._session = path, matching, root, session
+        self._graph = _no_graph if session is None else weakref.ref(get_default_graph())
+        self._done = weakref.WeakSet(matching(root()).variables.values())
 
     def __call__(self) -> bool:
-        """Restore what is new; whether any more can come."""
-        parts = {name: part for name, reference in self._parts.items() if (part := reference()) is not None}
-        if not parts:
+        """Restore what is new, if it belongs here; whether any more can come."""
+        root = self._root()
+        graph = self._graph()
+        if not root or (self._session and graph is None):
             return False
-        found = match(parts, self._proto)
+        if graph is not (None if executing_eagerly() else get_default_graph()):
+            return True
+        found = self._matching(root)
         new = {key: one for key, one in found.variables.items() if one not in self._done}
         if new:
-            Saver(saveables(new), max_to_keep=None).restore(None, self._path)
+            session = self._session and self._session()
+            Saver(saveables(new), max_to_keep=None, name="checkpoint_restore").restore(session, self._path)
             self._done.update(new.values())
-        return any(key.partition("/")[0] in parts for key in found.unused)
+        return bool(found.unused)
+
+
+def _no_graph() -> None:
+    """Where execution is eager."""
+
+
+def remaining(parts: list[tuple[str, Any]]) -> Root:
+    """A root of named parts, each as long as something else keeps it."""
+    references = {name: _reference(part) for name, part in parts}
+    return lambda: {name: part for name, reference in references.items() if (part := reference()) is not None}
 
 
 def _reference(part: Any) -> Callable[[], Any]:
@@ -48,12 +67,17 @@ def _reference(part: Any) -> Callable[[], Any]:
         return lambda: part
 
 
-def wait_for_variables(path: str, proto: TrackableObjectGraph, parts: list[tuple[str, Any]]) -> None:
-    """Restore what `proto` has for `parts` (by name) once it is made. For the same parts, the last checkpoint counts."""
-    waiting = _Waiting(path, proto, parts)
-    names = {name: id(part) for name, part in parts}
+def wait_for_variables(
+    path: str,
+    matching: Callable[[Any], Match],
+    root: Root,
+    owner: Hashable,
+    session: Callable[[], Any] | None = None,
+) -> None:
+    """Restore what a checkpoint has for a root once it is made. For the same owner, the last checkpoint counts."""
+    waiting = _Waiting(path, matching, root, owner, session)
     waiting_for_variables[:] = [
-        one for one in waiting_for_variables if not (isinstance(one, _Waiting) and one.waits_for(names))
+        one for one in waiting_for_variables if not (isinstance(one, _Waiting) and one.owner == owner)
     ]
-    if match(dict(parts), proto).unused:
+    if matching(root()).unused:
         waiting_for_variables.append(waiting)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Hashable
 from typing import Any
 
 from tfexp.train.checkpoint import Checkpoint
+from tfexp.train.deferred_restore import Root
 
 _of_roots: weakref.WeakKeyDictionary[Any, RootCheckpoint] = weakref.WeakKeyDictionary()
 
@@ -29,6 +31,9 @@ class RootCheckpoint(Checkpoint):
         root = self._root()
         assert root is not None
         return list(root._checkpoint_children())
+
+    def _root_kept(self) -> tuple[Root, Hashable]:
+        return self._root, id(self._root())
 
     def _with_counter(self) -> Any:
         """Nothing counts how often it is saved."""

@@ -94,6 +94,27 @@ def test_calls_come_in_tensorflows_order_with_its_logs() -> None:
     assert written.params["metrics"] == []
 
 
+def test_hooks_around_a_whole_are_told_no_logs() -> None:
+    told: list[Any] = []
+    callback = tf.keras.callbacks.Callback()
+    for mode in ("train", "test", "predict"):
+        for when in ("begin", "end"):
+            setattr(callback, f"on_{mode}_{when}", told.append)
+    model = linear()
+    model.fit(X, Y, verbose=0, callbacks=[callback])
+    model.evaluate(X, Y, verbose=0, callbacks=[callback])
+    model.predict(X, callbacks=[callback])
+    assert told == [None] * 6
+
+
+def test_a_logger_of_the_users_takes_totals_as_they_are() -> None:
+    histories = []
+    for given in ([], [tf.keras.callbacks.BaseLogger()]):
+        model = linear(metrics=["mae"])
+        histories.append(model.fit(X, Y, batch_size=3, epochs=2, shuffle=False, verbose=0, callbacks=given).history)
+    assert histories[0] == histories[1]
+
+
 def test_older_names_of_batch_hooks_are_called() -> None:
     found: list[Any] = []
     callback = tf.keras.callbacks.LambdaCallback(

@@ -143,3 +143,22 @@ def test_a_subclass_without_inputs_keeps_its_layers_in_checkpoints() -> None:
     model = Own([L.Dense(3), L.ReLU(), L.Dense(2)])
     model(tf.ones([2, 5]))
     assert [name for name, _ in model._checkpoint_children()] == ["layer-0", "layer-1", "layer-2"]
+
+
+def test_the_config_has_the_shape_of_inputs_that_a_layer_of_their_own_said() -> None:
+    models = {
+        "an InputLayer": Sequential([L.InputLayer((4,)), L.Dense(2, name="d")]),
+        "an Input": Sequential([tf.keras.Input((4,)), L.Dense(2, name="d")]),
+        "a model with one": Sequential([Sequential([L.InputLayer((4,)), L.Dense(2, name="d")], name="inner")]),
+    }
+    for kind, model in models.items():
+        config = model.get_config()
+        assert config["layers"][0]["config"]["batch_input_shape"] == (None, 4), kind
+        again = Sequential.from_config(config)
+        assert again.get_config() == config, kind
+        assert again.output_shape == (None, 2), kind
+    x = tf.keras.Input((4,))
+    outer = tf.keras.Model(x, models["an InputLayer"](x))
+    again = tf.keras.models.model_from_json(outer.to_json())
+    assert [weight.shape.as_list() for weight in again.weights] == [[4, 2], [2]]
+    assert list(outer.get_config()["layers"][0]) == ["name", "class_name", "config", "inbound_nodes"]

@@ -66,7 +66,7 @@ def test_configurations_say_arguments() -> None:
         ("mse", "mean_squared_error"),
         ("MAE", "mean_absolute_error"),
         ("kld", "kullback_leibler_divergence"),
-        ("cosine_proximity", "cosine_similarity"),
+        ("cosine_similarity", "cosine_proximity"),
         ("hinge", "hinge"),
     ],
 )

@@ -5,6 +5,7 @@ The names were read from checkpoints that TensorFlow 1.15 wrote.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.train.object_graph import object_metadata
 
 keras, layers = tf.keras, tf.keras.layers
@@ -101,3 +103,60 @@ def test_the_steps_of_an_optimizer_of_tf_train_have_the_name_that_tensorflow_giv
         reader = tf.train.load_checkpoint(str(tmp_path / "weights"))
         assert reader.get_tensor("optimizer/global_step/.ATTRIBUTES/VARIABLE_VALUE") == 1
         assert model.optimizer.iterations.op.name == "TFOptimizer/iterations"
+
+
+class OneDense(tf.keras.Model):  # type: ignore[misc,name-defined]
+    """Has no variables before it is called."""
+
+    def __init__(self) -> None:
+        super().__init__(name="sub")
+        self.dense = tf.keras.layers.Dense(2, name="dense")
+
+    def call(self, inputs: Any) -> Any:
+        return self.dense(inputs)
+
+
+INPUTS, TARGETS = np.random.RandomState(0).rand(2, 6, 2).astype(np.float32)
+
+
+def _compiled(built: bool) -> Any:
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(2,))]) if built else OneDense()
+    model.compile("adam", "mse")
+    return model
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+@pytest.mark.parametrize("built", [True, False])
+def test_training_goes_on_from_a_checkpoint_of_the_weights(built: bool, eagerly: bool, tmp_path: Path) -> None:
+    """What the optimizer keeps waits for its first step, also when the optimizer comes later than the values."""
+
+    def steps(model: Any) -> Any:
+        losses = [model.train_on_batch(INPUTS, TARGETS) for _ in range(3)]
+        return [*losses, *sorted(float(np.abs(weight).sum()) for weight in model.optimizer.get_weights())]
+
+    tf.keras.backend.clear_session()
+    with eager_mode() if eagerly else contextlib.nullcontext():
+        model = _compiled(built)
+        steps(model)
+        model.save_weights(f"{tmp_path}/weights")
+        expected = steps(model)
+        loaded = _compiled(built)
+        loaded.load_weights(f"{tmp_path}/weights")
+        np.testing.assert_allclose(steps(loaded), expected, rtol=1e-5)
+        compiled_later = _compiled(built) if built else OneDense()
+        compiled_later.load_weights(f"{tmp_path}/weights")
+        compiled_later.compile("adam", "mse")
+        np.testing.assert_allclose(steps(compiled_later), expected, rtol=1e-5)
+    tf.keras.backend.clear_session()
+
+
+def test_values_under_names_wait_for_their_variables_in_eager_execution(tmp_path: Path) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        weights = [tf.get_variable("sub/dense/kernel", initializer=[[1.0, 2.0]]), tf.get_variable("sub/dense/bias", [2])]
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Saver(weights).save(session, f"{tmp_path}/named")
+    with eager_mode():
+        model = OneDense()
+        model.load_weights(path)
+        np.testing.assert_array_equal(model(np.zeros((1, 1), np.float32)).shape, (1, 2))
+        np.testing.assert_array_equal(model.get_weights()[0], [[1.0, 2.0]])

@@ -13,7 +13,10 @@ import tfexp as tf
 from tests.keras.training.programs_of_histories import PROGRAMS
 from tfexp.runtime.eager import eager_mode
 
-RECORDED: dict[str, Any] = json.loads((Path(__file__).parent / "histories.json").read_text())
+HERE = Path(__file__).parent
+RECORDED: dict[str, Any] = json.loads((HERE / "histories.json").read_text())
+# Those that eager execution, where all data come through datasets, has other numbers for.
+RECORDED_EAGERLY: dict[str, Any] = RECORDED | json.loads((HERE / "eager_histories.json").read_text())
 
 
 def close(got: Any, expected: Any, where: str) -> None:
@@ -46,8 +49,8 @@ GRAPHS_ALONE = {"whole_tensors", "given_tensors"}
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in GRAPHS_ALONE])
-def test_trains_the_same_in_eager_execution(name: str) -> None:
+def test_trains_as_tensorflow_does_in_eager_execution(name: str) -> None:
     with eager_mode():
         tf.keras.backend.clear_session()
-        close(PROGRAMS[name](tf), RECORDED[name], name)
+        close(PROGRAMS[name](tf), RECORDED_EAGERLY[name], name)
     tf.keras.backend.clear_session()

@@ -405,7 +405,8 @@ def test_steps_of_validation_without_data_are_refused_in_a_graph() -> None:
 def test_data_without_a_batch_end_before_the_first_step(capsys: pytest.CaptureFixture[str]) -> None:
     model = tf.keras.Sequential([L.Dense(2)])
     model.compile("sgd", "mse")
-    assert model.fit(iter(()), steps_per_epoch=2, verbose=0).history == {}
+    with pytest.raises(ValueError, match="Empty training data"):
+        model.fit(iter(()), steps_per_epoch=2, verbose=0)
     with pytest.raises(ValueError, match="1 or 2 or 3 elements"):
         model.fit(iter([(1, 2, 3, 4)]), steps_per_epoch=2, verbose=0)
 

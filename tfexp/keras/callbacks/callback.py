@@ -149,22 +149,22 @@ class CallbackList:
         self._each("on_epoch_end", epoch, {} if logs is None else logs)
 
     def on_train_begin(self, logs: Logs | None = None) -> None:
-        self._each("on_train_begin", {} if logs is None else logs)
+        self._each("on_train_begin", logs)
 
     def on_train_end(self, logs: Logs | None = None) -> None:
-        self._each("on_train_end", {} if logs is None else logs)
+        self._each("on_train_end", logs)
 
     def on_test_begin(self, logs: Logs | None = None) -> None:
-        self._each("on_test_begin", {} if logs is None else logs)
+        self._each("on_test_begin", logs)
 
     def on_test_end(self, logs: Logs | None = None) -> None:
-        self._each("on_test_end", {} if logs is None else logs)
+        self._each("on_test_end", logs)
 
     def on_predict_begin(self, logs: Logs | None = None) -> None:
-        self._each("on_predict_begin", {} if logs is None else logs)
+        self._each("on_predict_begin", logs)
 
     def on_predict_end(self, logs: Logs | None = None) -> None:
-        self._each("on_predict_end", {} if logs is None else logs)
+        self._each("on_predict_end", logs)
 
 
 class LambdaCallback(Callback):

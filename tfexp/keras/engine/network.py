@@ -47,7 +47,6 @@ class Network(Layer):
     output_names: list[str]
     _built_of: int | None = None  # as many of its layers are not there only for added losses and metrics
     _built_shape: Any = None
-    _awaited: Any = None  # the status of a checkpoint whose values the first call takes up
 
     def __init__(self, *args: Any, **kwargs: Any):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):
@@ -298,17 +297,6 @@ class Network(Layer):
             return
         self._built_shape = nest.map_structure(as_tuples, shapes_of(inputs))
         self.built = True  # its layers build themselves as it calls them
-
-    def restore_after_call(self, status: Any) -> None:
-        """Have the first call, which makes the variables, give them the values of this status (`tf.train.Checkpoint`'s)."""
-        self._awaited = status
-
-    def _after(self, inputs: Any, outputs: Any, mask: Any) -> None:
-        super()._after(inputs, outputs, mask)
-        if self._awaited is not None:
-            status, self._awaited = self._awaited, None
-            with get_default_graph().control_dependencies(None):
-                status.run_restore_ops(backend.get_session())
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         outputs = super().__call__(inputs, *args, **kwargs)

@@ -1,6 +1,6 @@
 """A network of layers as a configuration, and back. Source: `tf.keras.Model.get_config`, TF 1.15.
 
-    {"name", "layers": [{"class_name", "config", "name", "inbound_nodes"}], "input_layers", "output_layers"}
+    {"name", "layers": [{"name", "class_name", "config", "inbound_nodes"}], "input_layers", "output_layers"}
 
 An inbound node is a list of [layer, node, tensor, arguments]: a tensor by the name of its layer, the number of the call
 among those of the network, and its number among the call's outputs.
@@ -38,9 +38,9 @@ def config_of_network(network: Network) -> dict[str, Any]:
 
     layers = [
         {
+            "name": layer.name,
             "class_name": type(layer).__name__,
             "config": copy.deepcopy(layer.get_config()),
-            "name": layer.name,
             "inbound_nodes": [call(node) for node in layer._inbound_nodes if node in numbers and node.sources()],
         }
         for layer in network._map.layers

@@ -11,7 +11,7 @@ from tfexp.core import nest
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_layer import Input, InputLayer
 from tfexp.keras.engine.model import Model
-from tfexp.keras.engine.node import alone, history_of, masks_of
+from tfexp.keras.engine.node import alone, history_of, masks_of, shape_of
 
 
 class Sequential(Model):
@@ -161,6 +161,8 @@ class Sequential(Model):
 
     def get_config(self) -> dict[str, Any]:
         layers = [{"class_name": type(layer).__name__, "config": copy.deepcopy(layer.get_config())} for layer in self.layers]
+        if self._is_graph_network and layers:  # an InputLayer is not among them
+            layers[0]["config"].setdefault("batch_input_shape", shape_of(self.inputs[0]))
         config: dict[str, Any] = {"name": self.name, "layers": layers}
         if not self._is_graph_network and self._built_shape is not None:
             config["build_input_shape"] = self._built_shape

@@ -61,7 +61,6 @@ class Bidirectional(Wrapper):
             if hasattr(inner, "zero_output_for_mask"):
                 # What a mask hides is repeated otherwise, and would be merged with what the other layer gives there.
                 inner.zero_output_for_mask = self.return_sequences
-        self.supports_masking = True
         self._num_constants: int | None = None
         self.input_spec = layer.input_spec
 

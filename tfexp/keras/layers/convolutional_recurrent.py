@@ -221,7 +221,5 @@ class ConvLSTM2D(CellRNN):
             state.set_shape([known[1 if self.time_major else 0], *self.cell.state_size[0]])
         return states
 
-    def get_config(self) -> dict[str, Any]:
-        config = super().get_config()
-        config["filters"] = config.pop("units")
-        return {**config, **{name: getattr(self.cell, name) for name in _WINDOW}}
+    def _sizes(self) -> dict[str, Any]:
+        return {name: getattr(self.cell, name) for name in ("filters", *_WINDOW)}

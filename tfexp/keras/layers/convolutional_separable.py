@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import constraints, initializers, regularizers
-from tfexp.keras.layers.convolutional import Conv
+from tfexp.keras.layers.convolutional import Conv, Conv2D
 from tfexp.keras.layers.window_args import with_defaults
 from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.nn_conv import depthwise_conv2d, separable_conv2d
@@ -107,12 +107,11 @@ class SeparableConv(_DepthwiseConv):
         self.built = True
 
     def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "pointwise_initializer": initializers.serialize(self.pointwise_initializer),
-            "pointwise_regularizer": regularizers.serialize(self.pointwise_regularizer),
-            "pointwise_constraint": constraints.serialize(self.pointwise_constraint),
-        }
+        config = super().get_config()
+        for kind, functions in (("initializer", initializers), ("regularizer", regularizers), ("constraint", constraints)):
+            config[f"depthwise_{kind}"] = config.pop(f"depthwise_{kind}")  # each before its fellow
+            config[f"pointwise_{kind}"] = functions.serialize(getattr(self, f"pointwise_{kind}"))
+        return config
 
 
 @with_defaults(strides=(1, 1), dilation_rate=(1, 1))
@@ -155,10 +154,9 @@ class SeparableConv1D(SeparableConv):
         return outputs if self.activation is None else self.activation(outputs)
 
 
-class DepthwiseConv2D(_DepthwiseConv):
+class DepthwiseConv2D(_DepthwiseConv, Conv2D):
     """One filter or `depth_multiplier` filters for each channel, whose outputs are not mixed. TF symbol of this name."""
 
-    rank = 2
     # What it has of a convolution's settings by other names.
     _not_its_own: ClassVar[tuple[str, ...]] = (
         "filters",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.graph.tensor import Tensor
-from tfexp.keras.layers.convolutional import Conv
+from tfexp.keras.layers.convolutional import Conv, Conv2D, Conv3D
 from tfexp.keras.layers.window_args import arranged, normalized, spatial_axes, transposed_length, with_defaults
 from tfexp.ops.array import shape
 from tfexp.ops.array_join import stack
@@ -106,17 +106,15 @@ class ConvTranspose(Conv):
 
 
 @with_defaults(strides=(1, 1), dilation_rate=(1, 1))
-class Conv2DTranspose(ConvTranspose):
+class Conv2DTranspose(ConvTranspose, Conv2D):
     """The transpose of `Conv2D`. `tf.keras.layers.Conv2DTranspose`."""
 
-    rank = 2
     _transposed = staticmethod(conv2d_transpose)
 
 
-class Conv3DTranspose(ConvTranspose):
+class Conv3DTranspose(ConvTranspose, Conv3D):
     """The transpose of `Conv3D`, whose windows have no gaps. `tf.keras.layers.Conv3DTranspose`."""
 
-    rank = 3
     _transposed = staticmethod(conv3d_transpose)
 
     def __init__(

@@ -29,6 +29,7 @@ class Pooling(Layer):
 
     rank: int
     usual_format: ClassVar[str | None] = None
+    _settings: ClassVar[tuple[str, ...]] = ("pool_size", "padding", "strides")
     _function: Callable[..., Tensor]
 
     def __init__(
@@ -65,9 +66,7 @@ class Pooling(Layer):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "pool_size": self.pool_size,
-            "strides": self.strides,
-            "padding": self.padding,
+            **{setting: getattr(self, setting) for setting in self._settings},
             "data_format": self.data_format,
         }
 
@@ -78,6 +77,7 @@ class _Pooling1D(Pooling):
 
     rank = 1
     usual_format = "channels_last"
+    _settings = ("strides", "pool_size", "padding")
 
     def call(self, inputs: Any) -> Any:
         axis = 2 if self.data_format == "channels_last" else 3

@@ -48,8 +48,16 @@ class CellRNN(RNN):
     def get_config(self) -> dict[str, Any]:
         config = super().get_config()
         described = config.pop("cell")["config"]
-        own = {key: described[key] for key in ("units", *self.cell._options)}
-        return {**config, **own, "activity_regularizer": regularizers.serialize(self.activity_regularizer)}
+        config.update(self._sizes())
+        for option in self.cell._options:
+            config[option] = described[option]
+            if option == "bias_regularizer":
+                config["activity_regularizer"] = regularizers.serialize(self.activity_regularizer)
+        return config
+
+    def _sizes(self) -> dict[str, Any]:
+        """What the config says first: how much the cell computes."""
+        return {"units": self.units}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:

@@ -35,8 +35,12 @@ class _Spatial(Layer):
             dims[axis] = None if size is None else self._length(size, index)
         return TensorShape(dims)
 
+    def _settings(self) -> dict[str, Any]:
+        """What its config says besides the layout, and before it."""
+        return {}
+
     def get_config(self) -> dict[str, Any]:
-        config: dict[str, Any] = super().get_config()
+        config = {**super().get_config(), **self._settings()}
         return config if self.rank == 1 else {**config, "data_format": self.data_format}
 
 
@@ -60,8 +64,8 @@ class _UpSampling(_Spatial):
         outputs.set_shape(self.compute_output_shape(inputs.get_shape()))
         return outputs
 
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "size": self.size}
+    def _settings(self) -> dict[str, Any]:
+        return {"size": self.size}
 
 
 class UpSampling1D(_UpSampling):
@@ -72,8 +76,8 @@ class UpSampling1D(_UpSampling):
     def __init__(self, size: int = 2, **kwargs: Any):
         super().__init__(size, **kwargs)
 
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "size": self.size[0]}
+    def _settings(self) -> dict[str, Any]:
+        return {"size": self.size[0]}
 
 
 class UpSampling2D(_UpSampling):
@@ -121,8 +125,8 @@ class _ZeroPadding(_Spatial):
     def call(self, inputs: Any) -> Any:
         return pad(inputs, arranged([0, 0], [list(pair) for pair in self._margins()], [0, 0], self.data_format))
 
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "padding": self.padding}
+    def _settings(self) -> dict[str, Any]:
+        return {"padding": self.padding}
 
 
 class ZeroPadding1D(_ZeroPadding):
@@ -173,8 +177,8 @@ class _Cropping(_Spatial):
         whole = slice(None)
         return inputs[tuple(arranged(whole, kept, whole, self.data_format))]
 
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "cropping": self.cropping}
+    def _settings(self) -> dict[str, Any]:
+        return {"cropping": self.cropping}
 
 
 class Cropping1D(_Cropping):

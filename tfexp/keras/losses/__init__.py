@@ -22,9 +22,9 @@ from tfexp.keras.losses.functions import binary_crossentropy as bce
 from tfexp.keras.losses.functions import binary_crossentropy as binary_crossentropy
 from tfexp.keras.losses.functions import categorical_crossentropy as categorical_crossentropy
 from tfexp.keras.losses.functions import categorical_hinge as categorical_hinge
-from tfexp.keras.losses.functions import cosine_similarity as cosine
-from tfexp.keras.losses.functions import cosine_similarity as cosine_proximity
-from tfexp.keras.losses.functions import cosine_similarity as cosine_similarity
+from tfexp.keras.losses.functions import cosine_proximity as cosine
+from tfexp.keras.losses.functions import cosine_proximity as cosine_proximity
+from tfexp.keras.losses.functions import cosine_proximity as cosine_similarity
 from tfexp.keras.losses.functions import hinge as hinge
 from tfexp.keras.losses.functions import huber_loss as huber_loss
 from tfexp.keras.losses.functions import kullback_leibler_divergence as KLD

@@ -131,10 +131,10 @@ class SparseCategoricalCrossentropy(LossFunctionWrapper):
 
 
 class CosineSimilarity(LossFunctionWrapper):
-    """`functions.cosine_similarity`, along `axis`."""
+    """`functions.cosine_proximity`, along `axis`."""
 
     def __init__(self, axis: int = -1, reduction: str = Reduction.AUTO, name: str | None = "cosine_similarity"):
-        super().__init__(functions.cosine_similarity, reduction=reduction, name=name, axis=axis)
+        super().__init__(functions.cosine_proximity, reduction=reduction, name=name, axis=axis)
 
 
 class Huber(LossFunctionWrapper):

@@ -139,7 +139,7 @@ def poisson(y_true: Any, y_pred: Any) -> Tensor:
     return reduce_mean(y_pred - y_true * log(y_pred + backend.epsilon()), axis=-1)  # type: ignore[operator]
 
 
-def cosine_similarity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
+def cosine_proximity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """The cosine of the angle between the two: the larger, the more alike, though it is a loss. So it is in TF 1.15."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     if not y_true.dtype.is_floating or not y_pred.dtype.is_floating:

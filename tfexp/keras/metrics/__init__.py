@@ -37,7 +37,6 @@ from tfexp.keras.metrics.confusion import TruePositives as TruePositives
 from tfexp.keras.metrics.curves import AUC as AUC
 from tfexp.keras.metrics.curves import SensitivityAtSpecificity as SensitivityAtSpecificity
 from tfexp.keras.metrics.curves import SpecificityAtSensitivity as SpecificityAtSensitivity
-from tfexp.keras.metrics.functions import accuracy as acc
 from tfexp.keras.metrics.functions import accuracy as accuracy
 from tfexp.keras.metrics.functions import binary_accuracy as binary_accuracy
 from tfexp.keras.metrics.functions import categorical_accuracy as categorical_accuracy

@@ -65,4 +65,4 @@ def sparse_top_k_categorical_accuracy(y_true: Any, y_pred: Any, k: int = 5) -> A
 
 def cosine_proximity(y_true: Any, y_pred: Any, axis: int = -1) -> Any:
     """The cosine of the angle between the two."""
-    return losses.cosine_similarity(y_true, y_pred, axis=axis)
+    return losses.cosine_proximity(y_true, y_pred, axis=axis)

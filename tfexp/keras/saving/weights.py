@@ -67,7 +67,7 @@ def _session() -> Any:
 def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
     """Gives the model the weights of a file that `save_weights` wrote; for a checkpoint, its load status.
 
-    A model that is not built yet gets the values of a checkpoint as its first call makes the variables.
+    Variables that a model or its optimizer does not have yet get the values of a checkpoint as they are made.
     by_name: (HDF5) only layers whose name is in the file get weights. NotImplementedError: by_name with a checkpoint, or
     HDF5 for a subclass that has no variables yet. ValueError: weights do not fit.
     """
@@ -80,11 +80,9 @@ def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
             )
         status = RootCheckpoint.of(model).restore(filepath)
         if not executing_eagerly():
-            status.run_restore_ops(_session())
+            status.restore_streaming(backend.get_session)
         if model.built:
             status.assert_nontrivial_match()
-        elif not executing_eagerly():  # where variables take up their values as they are made
-            model.restore_after_call(status)
         return status
     h5py = h5py_for("load_weights")
     if not model._is_graph_network and not model.built:

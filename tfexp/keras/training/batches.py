@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -35,15 +36,16 @@ class Batches(Protocol):
 
     `look_ahead` arranges the first batch, which comes in the next epoch: a model that knows its inputs from data alone is
     prepared by it. `epoch` gives an epoch's batches, `restart` has the next epoch begin at the first batch where it would go
-    on elsewhere, `close` ends what runs beside it. by_sample: whether progress is counted in samples, and the loss of an
-    epoch is the mean over these rather than over steps. announced: the word for what is trained on, which is said before the
-    first epoch; None for nothing.
+    on elsewhere, `close` ends what runs beside it. by_sample: whether progress is counted in samples rather than in steps.
+    mean_over_samples: whether the loss of an epoch is the mean over these. announced: the word for what is trained on, which
+    is said before the first epoch; None for nothing.
     """
 
     samples: int | None
     steps: int | None
     batch_size: int | None
     by_sample: bool
+    mean_over_samples: bool
     announced: str | None
 
     def look_ahead(self) -> None: ...
@@ -57,27 +59,41 @@ class Batches(Protocol):
 
 @dataclass
 class Cut:
-    """Arrays cut into batches, in a new order for each epoch if shuffled. The order comes from `np.random`.
+    """Arrays cut into batches, in a new order for each pass if shuffled. The order comes from `np.random`.
 
-    shuffle: True, False or 'batch', which shuffles whole batches: for files that are read by ranges.
+    shuffle: True, False or 'batch', which shuffles whole batches: for files that are read by ranges. steps: how many batches
+    an epoch has, which goes on where the one before ended, pass after pass; restarted, there is one pass. None for an epoch
+    that is a pass.
     """
 
     arrays: Sequence[Any]
     weighted: Weighted
     batch_size: int | None
     shuffle: bool | str = False
-
     steps: int | None = None
+
     by_sample = True
+    mean_over_samples = True
     announced: str | None = "samples"
 
     def __post_init__(self) -> None:
         self.samples: int | None = known_shape(self.arrays[0])[0]
+        self._coming = itertools.chain.from_iterable(self._pass() for _ in itertools.count())
 
     def look_ahead(self) -> None:
         """All was arranged at once."""
 
     def epoch(self) -> Iterator[Batch]:
+        if self.steps is None:
+            yield from self._pass()
+            return
+        for _ in range(self.steps):
+            batch = next(self._coming, None)
+            if batch is None:
+                raise OutOfBatchesError("dataset")
+            yield batch
+
+    def _pass(self) -> Iterator[Batch]:
         count = self.samples or 0
         size = self.batch_size or count
         order = np.arange(count)
@@ -91,10 +107,24 @@ class Cut:
             yield Batch([_part(array, which) for array in self.arrays], self.weighted, end - start)
 
     def restart(self) -> None:
-        """Each epoch begins with the first batch."""
+        self._coming = itertools.chain(self._pass())
 
     def close(self) -> None:
         """Nothing runs."""
+
+
+class CutAlike(Cut):
+    """Arrays cut into batches as large as the last one that `last_size` tells of; an epoch's loss is the mean over these."""
+
+    mean_over_samples = False
+
+    def __init__(self, arrays: Sequence[Any], weighted: Weighted, last_size: Callable[[], int]):
+        super().__init__(arrays, weighted, None)
+        self._last_size = last_size
+
+    def epoch(self) -> Iterator[Batch]:
+        self.batch_size = self._last_size()
+        return super().epoch()
 
 
 def _part(array: Any, which: Any) -> Any:
@@ -125,10 +155,11 @@ class Whole:
     """The same values at each of `steps` steps. Tensors among them are computed anew each time."""
 
     by_sample = False
+    mean_over_samples = False
     announced: str | None = "samples"  # which is TensorFlow's word for these steps
-    batch_size: int | None = None
 
-    def __init__(self, values: Sequence[Any], weighted: Weighted, steps: int):
+    def __init__(self, values: Sequence[Any], weighted: Weighted, steps: int, batch_size: int | None = None):
+        self.batch_size = batch_size  # as it was given, which has no effect
         self.steps: int | None = steps
         self.samples: int | None = steps
         self._values, self._weighted = list(values), weighted

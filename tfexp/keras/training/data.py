@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from tfexp.core import log
 from tfexp.data.dataset import Dataset
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.training.arrays import is_composite_value, is_symbolic, known_shape
-from tfexp.keras.training.batches import Batches, Cut, Whole
+from tfexp.keras.training.batches import Batches, Cut, CutAlike, Whole
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.composite_rows import rows_of
 from tfexp.keras.training.dataset_batches import Arranged, DatasetBatches, is_dataset, is_in_order
@@ -24,6 +25,8 @@ class Data:
 
     def __init__(self, feeding: Feeding, max_queue_size: int = 10, workers: int = 1, use_multiprocessing: bool = False):
         self._feeding = feeding
+        # Eager execution has all data of a compiled model come through datasets.
+        self._streamed = executing_eagerly() and isinstance(feeding, Compiled)
         self._ahead: dict[str, Any] = {
             "max_queue_size": max_queue_size,
             "workers": workers,
@@ -39,7 +42,8 @@ class Data:
         batch_size: int | None,
         steps: int | None,
         shuffle: bool | str,
-        split: float,
+        split: float = 0.0,
+        validation_steps: int | None = None,
     ) -> tuple[Batches, Batches | None]:
         """What to train on, and what of it was held out to test on, by `validation_split`."""
         compiled = self._compiled
@@ -52,7 +56,8 @@ class Data:
                         "Expected a shuffled dataset but input dataset `x` is not shuffled. Please invoke `shuffle()` on "
                         "input dataset."
                     )
-                return self._begun(DatasetBatches(x, steps, arrange)), None
+                counted = self._streamed
+                return self._begun(DatasetBatches(x, steps, arrange, counted=counted, mean_over_samples=counted)), None
             return self._begun(GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead)), None
         x, y = _as_arrays(x, y)
         values, weighted = compiled.arranged(x, y, sample_weight, class_weight)
@@ -69,13 +74,16 @@ class Data:
         held_out = [
             rows_of(value, slice(at, None)) for value in values
         ]  # with the weights of their classes, as TensorFlow has it
-        return trained, self._of_values(held_out, weighted, batch_size, None, True, "validation_steps")
+        return trained, self._tested_after(trained, held_out, weighted, validation_steps)
 
-    def to_validate_on(self, data: Any, batch_size: int | None, steps: int | None) -> Batches:
-        """(x, y), (x, y, weights), a dataset or a generator. ValueError for another tuple."""
+    def to_validate_on(self, data: Any, trained: Batches, steps: int | None) -> Batches:
+        """(x, y), (x, y, weights), a dataset or a generator. ValueError for another tuple. trained: what is trained on."""
         compiled = self._compiled
         if is_dataset(data):
-            return DatasetBatches(data, steps, _arranging(compiled), "validation_steps")
+            counted = self._streamed
+            return DatasetBatches(
+                data, steps, _arranging(compiled), "validation_steps", counted=counted, mean_over_samples=counted
+            )
         if is_generator(data):
             return GeneratorBatches(data, steps, _arranging(compiled), argument="validation_steps", **self._ahead)
         if not isinstance(data, (list, tuple)) or len(data) not in {2, 3}:
@@ -86,15 +94,26 @@ class Data:
             )
         x, y = _as_arrays(*data[:2])
         values, weighted = compiled.arranged(x, y, data[2] if len(data) == 3 else None, None)
-        # TensorFlow shuffles these, too, which later draws from `np.random` depend on.
-        return self._of_values(values, weighted, batch_size, steps, True, "validation_steps")
+        if isinstance(trained, GeneratorBatches):
+            return CutAlike(values, weighted, lambda: trained.last_size)
+        return self._tested_after(trained, values, weighted, steps)
+
+    def _tested_after(self, trained: Batches, values: list[Any], weighted: Weighted, steps: int | None) -> Batches:
+        """What is tested on in batches as large as those trained on, or in `steps` batches where these are not known."""
+        if not self._streamed:
+            # TensorFlow shuffles these, too, which later draws from `np.random` depend on.
+            return self._of_values(values, weighted, trained.batch_size, steps, True, "validation_steps")
+        size = trained.batch_size
+        if size is None and steps is not None:
+            size = math.ceil((known_shape(values[0])[0] or 0) / steps)
+        return self._cut(values, weighted, size, steps)
 
     def to_test_on(self, x: Any, y: Any, sample_weight: Any, batch_size: int | None, steps: int | None) -> Batches:
         compiled = self._compiled
         if is_generator(x) or is_dataset(x):
             _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size)
             if is_dataset(x):
-                return self._begun(DatasetBatches(x, steps, _arranging(compiled), "steps"))
+                return self._begun(DatasetBatches(x, steps, _arranging(compiled), "steps", counted=self._streamed))
             return self._begun(GeneratorBatches(x, steps, _arranging(compiled), argument="steps", **self._ahead))
         x, y = _as_arrays(x, y)
         values, weighted = compiled.arranged(x, y, sample_weight, None)
@@ -134,6 +153,9 @@ class Data:
         argument: str,
     ) -> Batches:
         """Arrays cut into batches; whole in each with steps, or in a graph where one is a tensor or a composite value."""
+        if self._streamed:
+            count = known_shape(values[0])[0] or 0
+            return self._cut(values, weighted, _size_for(count, batch_size, steps), steps, bool(shuffle))
         in_graph = not executing_eagerly()
         if not values or any(is_symbolic(value) or (in_graph and is_composite_value(value)) for value in values):
             if steps is None:
@@ -146,7 +168,7 @@ class Data:
                 "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. Please use "
                 "`batch_size` instead."
             )
-            return Whole(values, weighted, steps)
+            return Whole(values, weighted, steps, batch_size)
         size, count = self._feeding.batch_size(batch_size), known_shape(values[0])[0] or 0
         if self._feeding.model.stateful and count % size:
             raise ValueError(
@@ -154,6 +176,30 @@ class Data:
                 f"batch size. Found: {count} samples"
             )
         return Cut(values, weighted, size, shuffle)
+
+    def _cut(self, values: list[Any], weighted: Weighted, size: int | None, steps: int | None, shuffle: bool = False) -> Cut:
+        """Arrays cut into batches, of which an epoch has `steps`; by default as many as there are."""
+        size = self._feeding.batch_size(size)
+        count = known_shape(values[0])[0] or 0
+        return Cut(values, weighted, size, shuffle, math.ceil(count / size) if steps is None else steps)
+
+
+def _size_for(count: int, size: int | None, steps: int | None) -> int | None:
+    """The size of batches to cut `count` samples into. ValueError where they are too few for `steps` of them, or uneven."""
+    if steps is None:
+        return size
+    if size is not None:
+        if count < size * steps:
+            raise ValueError(
+                f"Number of samples {count} is less than samples required for specified batch_size {size} and steps {steps}"
+            )
+        return size
+    if count % steps:
+        raise ValueError(
+            f"The number of samples {count} is not divisible by steps {steps}. Please change the number of steps to a value "
+            "that can consume all the samples"
+        )
+    return count // steps
 
 
 def _as_arrays(*given: Any) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from tfexp.data.transformations import cardinality
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras import backend
-from tfexp.keras.training.arrays import as_value, is_composite_value
+from tfexp.keras.training.arrays import as_value, is_composite_value, known_shape
 from tfexp.keras.training.batches import Batch, Batches, OutOfBatchesError
 from tfexp.keras.training.steps import Weighted
 
@@ -56,16 +56,25 @@ class DatasetBatches:
     """Goes on in the dataset from epoch to epoch for as many steps as are asked for; or through all of it each epoch.
 
     steps: None for a dataset that is gone through whole. ValueError for one without end, and for an iterator, of which
-    nobody knows the end.
+    nobody knows the end. counted: whether a batch is as heavy as it has samples.
     """
 
     by_sample = False
-    announced: str | None = "steps"
     batch_size: int | None = None
 
-    def __init__(self, data: Any, steps: int | None, arrange: Arranged, argument: str = "steps_per_epoch"):
-        self._arrange = arrange
+    def __init__(
+        self,
+        data: Any,
+        steps: int | None,
+        arrange: Arranged,
+        argument: str = "steps_per_epoch",
+        counted: bool = False,
+        mean_over_samples: bool = False,
+    ):
+        self._arrange, self._counted = arrange, counted
+        self.mean_over_samples = mean_over_samples
         self._whole = steps is None
+        self.announced: str | None = None if self._whole and counted else "steps"
         if steps is None:
             if not isinstance(data, Dataset):
                 raise ValueError(f"When using iterators as input to a model, you should specify the `{argument}` argument.")
@@ -76,7 +85,8 @@ class DatasetBatches:
                     f"When passing an infinitely repeating dataset, you must specify the `{argument}` argument."
                 )
             steps = count if count >= 0 else None
-        self.steps = self.samples = steps
+        self.steps = steps
+        self.samples = None if self._whole and counted else steps
         self._restart, self._next = reader_of(data)
         self._started = False
         self._ahead: list[Batch] = []
@@ -96,7 +106,8 @@ class DatasetBatches:
                 batch = self._ahead.pop() if self._ahead else self._batch()
             except (OutOfRangeError, StopIteration):
                 if self._whole:
-                    self.steps = self.samples = done
+                    self.steps = done
+                    self.samples = None if self._counted else done
                     return
                 raise OutOfBatchesError("dataset") from None
             yield batch
@@ -105,7 +116,8 @@ class DatasetBatches:
     def _batch(self) -> Batch:
         element = self._next()
         alone = not isinstance(element, tuple) or is_composite_value(element)
-        return Batch(*self._arrange((element,) if alone else element), 1)
+        values, weighted = self._arrange((element,) if alone else element)
+        return Batch(values, weighted, (known_shape(values[0])[0] or 0) if self._counted else 1)
 
     def restart(self) -> None:
         """Begin at the first element in the next epoch: each validation sees the same."""

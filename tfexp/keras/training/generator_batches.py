@@ -28,6 +28,7 @@ class GeneratorBatches:
     """
 
     by_sample = False
+    mean_over_samples = False
     announced: str | None = None
     batch_size: int | None = None
 
@@ -66,6 +67,7 @@ class GeneratorBatches:
         else:
             self._made = _over_and_over(data) if isinstance(data, Sequence) else data
         self._ahead: list[Batch] = []
+        self.last_size = 0
 
     def look_ahead(self) -> None:
         try:
@@ -81,6 +83,7 @@ class GeneratorBatches:
                 batch = self._ahead.pop() if self._ahead else self._batch()
             except StopIteration:
                 raise OutOfBatchesError("iterator") from None
+            self.last_size = batch.size
             yield batch
 
     def _batch(self) -> Batch:

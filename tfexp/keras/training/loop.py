@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import log
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.callbacks.callback import CallbackList
 from tfexp.keras.callbacks.history import BaseLogger, History, as_printed
 from tfexp.keras.callbacks.progress import ProgbarLogger
 from tfexp.keras.training.batches import Batches, OutOfBatchesError
 from tfexp.keras.training.joined import joined
 from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
+
+_EMPTY = "Empty training data."
 
 
 @dataclass
@@ -49,7 +52,7 @@ def fit(
 ) -> History:
     """Train for the epochs, or until a callback has set `stop_training`. Whatever happens, the data's threads end."""
     model.history = History()
-    called = CallbackList([BaseLogger(model.metrics_names[1:]), *(callbacks or ()), model.history])
+    called = CallbackList([BaseLogger(), *(callbacks or ()), model.history])
     progress = _join(model, called, TRAIN, batches, epochs, verbose, validation is not None)
     if verbose:
         _announce(batches, validation)
@@ -67,15 +70,15 @@ def fit(
             logs: dict[str, Any] = {}
             called.on_epoch_begin(epoch, logs)
             progress.on_epoch_begin(epoch, logs)
-            over = not _train(model, batches, epochs, called, progress, logs)
+            _train(model, batches, epochs, called, progress, logs)
+            if epoch == initial_epoch and not logs:
+                raise ValueError(_EMPTY)
             called.params.update(steps=batches.steps, samples=batches.samples)  # known by now
             if validation is not None and validation.is_due(epoch) and not model.stop_training:
                 found = checked(model, validation.batches, called)
                 logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
             called.on_epoch_end(epoch, logs)
             progress.on_epoch_end(epoch, logs)
-            if over:
-                break
         called.on_train_end()
     history: History = model.history
     return history
@@ -83,10 +86,10 @@ def fit(
 
 def _train(
     model: Any, batches: Batches, epochs: int, called: CallbackList, progress: ProgbarLogger, logs: dict[str, Any]
-) -> bool:
-    """One epoch, whose numbers come into `logs`. Whether there is data for another."""
+) -> None:
+    """One epoch, whose numbers come into `logs`."""
     names = model.metrics_names
-    mean = _Mean(batches.by_sample)
+    mean = _Mean(batches.mean_over_samples)
     try:
         for number, batch in enumerate(batches.epoch()):
             batch_logs: dict[str, Any] = {"batch": number, "size": batch.size}
@@ -99,11 +102,8 @@ def _train(
             if model.stop_training:
                 break
     except OutOfBatchesError as error:
-        _warn_of_end(error, "training", "steps_per_epoch * epochs", (batches.steps or 0) * epochs)
-        logs.update(zip(names, _plain(mean.results), strict=False))
-        return False
+        _end_early(model, error, "training", "steps_per_epoch * epochs", (batches.steps or 0) * epochs)
     logs.update(zip(names, _plain(mean.results), strict=False))
-    return True
 
 
 def evaluate(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any] | None) -> list[Any]:
@@ -118,7 +118,7 @@ def evaluate(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any
 def checked(model: Any, batches: Batches, called: CallbackList, progress: ProgbarLogger | None = None) -> list[Any]:
     """One pass over the batches, in a `fit` or alone."""
     names = model.metrics_names
-    mean = _Mean(batches.by_sample)
+    mean = _Mean(batches.mean_over_samples)
     model.reset_metrics()
     batches.restart()
     called.on_test_begin()
@@ -136,7 +136,9 @@ def checked(model: Any, batches: Batches, called: CallbackList, progress: Progba
             if progress is not None:
                 progress.on_batch_end(number, logs)
     except OutOfBatchesError as error:
-        _warn_of_end(error, "evaluation", "steps", batches.steps or 0)
+        _end_early(model, error, "evaluation", "steps", batches.steps or 0)
+    if not mean.results:
+        raise ValueError(_EMPTY)
     if progress is not None:
         progress.on_epoch_end(0, dict(zip(names, _plain(mean.results), strict=False)))
     called.on_test_end()
@@ -162,7 +164,9 @@ def predict(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any]
                 called.on_predict_batch_end(number, logs)
                 progress.on_batch_end(number, logs)
         except OutOfBatchesError as error:
-            _warn_of_end(error, "prediction", "steps", batches.steps or 0)
+            _end_early(model, error, "prediction", "steps", batches.steps or 0)
+        if not parts:
+            raise ValueError("Empty data: there is nothing to predict from.")
         progress.on_epoch_end(0)
         called.on_predict_end()
     return [joined(one) for one in zip(*parts, strict=True)]
@@ -175,13 +179,13 @@ def _plain(results: Sequence[Any]) -> list[Any]:
 class _Mean:
     """The loss averaged over samples, or over steps; of the metrics, which are totals already, the last values."""
 
-    def __init__(self, by_sample: bool):
-        self._by_sample = by_sample
+    def __init__(self, over_samples: bool):
+        self._over_samples = over_samples
         self._sum, self._weight = 0.0, 0
         self._last: Sequence[Any] = ()
 
     def add(self, results: Sequence[Any], size: int) -> None:
-        weight = size if self._by_sample else 1
+        weight = size if self._over_samples else 1
         self._sum += float(results[0]) * weight
         self._weight += weight
         self._last = results
@@ -207,6 +211,9 @@ def _join(
     }
     called.set_params(params)
     called.set_model(model)
+    for callback in called:
+        if isinstance(callback, (BaseLogger, ProgbarLogger)):
+            callback.stateful_metrics = set(names[1:])
     progress = ProgbarLogger("samples" if batches.by_sample else "steps", names[1:])
     progress.set_params(params)
     return progress
@@ -216,12 +223,22 @@ def _announce(batches: Batches, validation: Validation | None) -> None:
     """What is trained on, and what tested on."""
     if batches.announced is None:
         return
-    against = None if validation is None else validation.batches.samples
-    end = f", validate on {against} {batches.announced}" if against else ""
+    tested = None if validation is None else validation.batches
+    if executing_eagerly():
+        end = "" if tested is None or tested.announced is None else f", validate {_amount(tested)}"
+        print(f"Train {_amount(batches)}{end}")
+        return
+    end = f", validate on {tested.samples} {batches.announced}" if tested is not None and tested.samples else ""
     print(f"Train on {batches.samples} {batches.announced}{end}")
 
 
-def _warn_of_end(error: OutOfBatchesError, what: str, steps: str, count: int) -> None:
+def _amount(batches: Batches) -> str:
+    return f"on {batches.samples} samples" if batches.by_sample else f"for {batches.steps} steps"
+
+
+def _end_early(model: Any, error: OutOfBatchesError, what: str, steps: str, count: int) -> None:
+    """Data ended too soon: say so, and train no more."""
+    model.stop_training = True
     log.warn(
         f"Your {error.what} ran out of data; interrupting {what}. Make sure that your {error.what} can generate at least "
         f"`{steps}` batches (in this case, {count} batches). You may need to use the repeat() function when building your "

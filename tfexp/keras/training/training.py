@@ -204,12 +204,12 @@ class Training:
         data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
         held_out_part = validation_split if validation_data is None else 0.0
         batches, held_out = data.to_train_on(
-            x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, held_out_part
+            x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, held_out_part, validation_steps
         )
         validation = None
         if validation_data is not None:
-            held_out = data.to_validate_on(validation_data, batch_size, validation_steps)
-        elif validation_steps is not None and held_out is None and not (executing_eagerly() or is_generator(x)):
+            held_out = data.to_validate_on(validation_data, batches, validation_steps)
+        elif validation_steps is not None and held_out is None and (executing_eagerly() or not is_generator(x)):
             raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
         if held_out is not None:
             validation = loop.Validation(held_out, validation_freq)
