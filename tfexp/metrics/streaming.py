@@ -62,17 +62,21 @@ def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
         predictions.get_shape().assert_is_compatible_with(labels.get_shape())
     if weights is None:
         return predictions, labels, None
-    weights = convert_to_tensor(weights)
+    return predictions, labels, weights_fitted(convert_to_tensor(weights), predictions)
+
+
+def weights_fitted(weights: Tensor, predictions: Tensor) -> Tensor:
+    """Weights of the predictions' rank, but for scalars, as far as dropping or adding a last dimension does it."""
     mine, theirs = weights.get_shape().ndims, predictions.get_shape().ndims
     if mine == 0:
-        return predictions, labels, weights
+        return weights
     if mine is None or theirs is None:
-        return predictions, labels, _fitted_in_each_step(weights, predictions)
+        return _fitted_in_each_step(weights, predictions)
     if mine - theirs == 1:
         weights = squeeze(weights, [-1])
     elif theirs - mine == 1:
         weights = expand_dims(weights, [-1])
-    return predictions, labels, weights
+    return weights
 
 
 def _fitted_in_each_step(weights: Tensor, predictions: Tensor) -> Tensor:

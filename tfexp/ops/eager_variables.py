@@ -124,7 +124,8 @@ class EagerVariable(ResourceVariable):
 
 
 @set_default_creator
-def _make_variable(use_resource: bool | None = None, **kwargs: Any) -> RefVariable:
+def make_variable(use_resource: bool | None = None, **kwargs: Any) -> RefVariable:
+    """The variable of these arguments: of eager execution, behind a handle, or a reference."""
     if executing_eagerly():
         return EagerVariable(**kwargs)
     variable_def = kwargs.get("variable_def")

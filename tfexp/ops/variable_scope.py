@@ -234,10 +234,10 @@ class _Scopes(threading.local):
     def open(self, name: str) -> None:
         self.opened[name] = self.opened.get(name, 0) + 1
 
-    def close_inner(self, name: str) -> None:
-        """The scopes inside start anew when `name` is opened again."""
+    def close_inner(self, name: str | None) -> None:
+        """The scopes inside (None: all) start anew when `name` is opened again."""
         for key in self.opened:
-            if key.startswith(name + "/"):
+            if name is None or key.startswith(name + "/"):
                 self.opened[key] = 0
 
     def unique(self, prefix: str) -> str:
@@ -253,7 +253,8 @@ class _Scopes(threading.local):
 _SCOPES = ("variable scopes",)
 
 
-def _current_scopes() -> _Scopes:
+def scopes_of_graph() -> _Scopes:
+    """The scopes of the default graph."""
     # Kept as `ops.variable_store` keeps the variables.
     kept = get_default_graph().outermost.get_collection_ref(_SCOPES)
     if not kept:
@@ -264,12 +265,12 @@ def _current_scopes() -> _Scopes:
 
 def opened_scopes() -> frozenset[str]:
     """The names of the scopes that have been opened in the default graph, in this thread."""
-    return frozenset(_current_scopes().opened)
+    return frozenset(scopes_of_graph().opened)
 
 
 def get_variable_scope() -> VariableScope:
     """The current variable scope of the default graph."""
-    return _current_scopes().current
+    return scopes_of_graph().current
 
 
 class variable_scope:  # noqa: N801 (TensorFlow's name)
@@ -326,7 +327,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
     def __enter__(self) -> VariableScope:
         with contextlib.ExitStack() as stack:
             stack.enter_context((get_default_graph() if self._values is None else graph_of(self._values)).as_default())
-            scopes = _current_scopes()
+            scopes = scopes_of_graph()
             name = self._name_or_scope
             if name is None:
                 # The name scope first: it is made unique on its own.

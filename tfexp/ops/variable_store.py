@@ -262,6 +262,18 @@ def variable_store() -> VariableStore:
     return store
 
 
+@contextlib.contextmanager
+def used_store(store: VariableStore) -> Iterator[None]:
+    """Variables of the default graph are looked for and kept in this store here."""
+    kept = get_default_graph().outermost.get_collection_ref(_STORE)
+    before = list(kept)
+    kept[:] = [store]
+    try:
+        yield
+    finally:
+        kept[:] = before
+
+
 _STORE = ("variable store",)
 
 

@@ -74,10 +74,8 @@ class RefVariable(Variable):
             )
         if constraint is not None and not callable(constraint):
             raise ValueError("The `constraint` argument must be a callable.")
-        self._synchronization = _checked(synchronization, VariableSynchronization.AUTO, "synchronization", name)
-        self._aggregation = _checked(aggregation, VariableAggregation.NONE, "aggregation", name)
-        self._trainable = (
-            self._synchronization is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
+        self._synchronization, self._aggregation, self._trainable = validate_synchronization_aggregation_trainable(
+            synchronization, aggregation, trainable, name
         )
         # Whatever surrounds the call, a variable is made before the first run: no control inputs, no branch of a cond.
         graph = get_default_graph()
@@ -343,6 +341,18 @@ class RefVariable(Variable):
 
 def _result(assigned: Tensor, read_value: bool) -> Any:
     return assigned if read_value else assigned.op
+
+
+def validate_synchronization_aggregation_trainable(
+    synchronization: VariableSynchronization | None,
+    aggregation: VariableAggregation | None,
+    trainable: bool | None,
+    name: str | None,
+) -> tuple[VariableSynchronization, VariableAggregation, bool]:
+    """The three, with defaults for None: what is synchronized where it is read is not trained. ValueError for others."""
+    how = _checked(synchronization, VariableSynchronization.AUTO, "synchronization", name)
+    kind = _checked(aggregation, VariableAggregation.NONE, "aggregation", name)
+    return how, kind, how is not VariableSynchronization.ON_READ if trainable is None else bool(trainable)
 
 
 def _checked(value: Any, default: Any, what: str, name: str | None) -> Any:

@@ -286,7 +286,8 @@ PYTHON = {
     "ops.random_ops": "tf.compat.v2.random:random_poisson_v2=poisson tf tf.random tfexp.ops.random_truncated ops",
     "ops.proto_ops": "tf.io ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
-    "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.ops.resource_variables ops",
+    "ops.resource_variable_ops": "tf tfexp.stand_ins.resource_variables tfexp.stand_ins.resource_handles "
+    "tfexp.ops.resource_variables tfexp.graph.tape:variable_accessed=variable_accessed ops",
     "ops.resources": "tfexp.ops.shared_resources",
     "ops.rnn": "tf.nn tf.contrib.rnn tfexp.stand_ins.rnn_cells",
     "ops.rnn_cell": "tf.nn.rnn_cell",

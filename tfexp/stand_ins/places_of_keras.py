@@ -136,7 +136,8 @@ KERAS = {
     ),
     "keras.utils.io_utils": "tf.keras.utils tfexp.keras.saving.overwriting",
     "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
-    "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction",
+    "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
+    + renamed("tfexp.stand_ins.weighted_losses", scale_loss_for_distribution="scale_loss_for_distribution"),
     "keras.utils.metrics_utils": (
         "tfexp.stand_ins.keras_metric_parts tfexp.keras.metrics.means:Reduction=Reduction "
         + renamed("tfexp.keras.metrics.confusion", ConfusionMatrix="ConfusionMatrix", NEG_INF="NEVER")

@@ -65,7 +65,7 @@ OPS = {
     "ops.losses.loss_reduction": "tfexp.keras.losses.weighted:ReductionV2=Reduction",
     "ops.losses.losses": "tf.losses",
     "ops.losses.losses_impl": "tf.losses",
-    "ops.losses.util": "tf.losses",
+    "ops.losses.util": "tfexp.stand_ins.weighted_losses tf.losses",
     "ops.parallel_for.control_flow_ops": renamed("tfexp.stand_ins.parallel_for", pfor="pfor", for_loop="for_loop") + "tf",
     "ops.parallel_for.gradients": "tfexp.stand_ins.parallel_for",
     "ops.parallel_for.test_util": "tfexp.stand_ins.parallel_for:PForTestCase=PForTestCase",

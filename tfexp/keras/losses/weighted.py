@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import fitted
-from tfexp.ops.array import size
+from tfexp.ops.array import rank, shape, size
 from tfexp.ops.cast import cast
+from tfexp.ops.comparison import equal
 from tfexp.ops.elementwise_binary import mul
 from tfexp.ops.elementwise_division import div_no_nan
 from tfexp.ops.losses import without_last_ones
@@ -40,9 +42,25 @@ def of_one_rank(y_true: Any, y_pred: Any) -> tuple[Any, Any]:
     """Both as tensors; a last dimension of 1 that one has and the other has not is gone."""
     y_true, y_pred = convert_to_tensor(y_true), convert_to_tensor(y_pred)
     true_rank, pred_rank = y_true.shape.ndims, y_pred.shape.ndims
-    if true_rank is not None and pred_rank is not None and pred_rank - true_rank == 1 and y_pred.shape.as_list()[-1] != 1:
+    if true_rank is None or pred_rank is None:
+        return _of_one_rank_in_each_step(y_true, y_pred)
+    if pred_rank - true_rank == 1 and y_pred.shape.as_list()[-1] != 1:
         return y_true, y_pred  # numbers of classes, and predictions for each class
     return without_last_ones(y_true, y_pred)
+
+
+def _of_one_rank_in_each_step(y_true: Tensor, y_pred: Tensor) -> tuple[Any, Any]:
+    difference = rank(y_pred) - rank(y_true)  # type: ignore[operator]
+    of_one_class = equal(1, shape(y_pred)[-1])  # type: ignore[index]
+
+    def squeezed() -> Any:
+        return without_last_ones(y_true, y_pred)
+
+    def of_classes() -> Any:
+        return cond(of_one_class, squeezed, lambda: (y_true, y_pred))
+
+    labels, predictions = cond(equal(1, difference), of_classes, squeezed)
+    return labels, predictions
 
 
 def reduce_weighted_loss(weighted_losses: Tensor, reduction: str = Reduction.SUM_OVER_BATCH_SIZE) -> Any:
