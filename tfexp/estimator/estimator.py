@@ -24,7 +24,7 @@ from tfexp.formats.checkpoint_state import latest_checkpoint
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.graph import Graph
 from tfexp.train.checkpoint_utils import checkpoint_of, list_variables, load_variable
-from tfexp.train.global_step import create_global_step
+from tfexp.train.global_step import create_global_step, get_global_step
 from tfexp.train.saving_hooks import CheckpointSaverListener
 from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.stopping_hooks import StopAtStepHook
@@ -55,7 +55,7 @@ class Estimator:
         _log.info("Using config: %s", self._config)
         self._params = copy.deepcopy(params or {})
         self._model_fn = model_fn
-        self._model = Model(model_fn, self._params, self._config)
+        self._model = Model(model_fn, self._params, self._config, self._create_and_assert_global_step)
         self._warm_start = as_settings(warm_start_from)
 
     @staticmethod
@@ -240,7 +240,16 @@ class Estimator:
         return export(self._exported_model, export_dir_base, input_receiver_fn_map, path, assets_extra, as_text)
 
     def _create_and_assert_global_step(self, graph: Graph) -> Any:
-        """The new step of `graph`, the default one; estimators of libraries call it where they make graphs of their own."""
+        """The new step of `graph`, the default one. AssertionError for one that is not known as the graph's, or no integer.
+
+        Estimators of libraries call it where they make graphs of their own, and override it where the step is to be another.
+        """
+        step = self._create_global_step(graph)
+        assert step is get_global_step() and step.dtype.is_integer
+        return step
+
+    def _create_global_step(self, graph: Graph) -> Any:
+        """As `_create_and_assert_global_step`, which checks what it gives."""
         return create_global_step(graph)
 
     @property

@@ -18,7 +18,7 @@ from tfexp.graph.random_seed import set_random_seed
 from tfexp.graph.scopes import device
 from tfexp.runtime.session import Session
 from tfexp.train.coordinator import Coordinator
-from tfexp.train.global_step import create_global_step, global_step_read
+from tfexp.train.global_step import global_step_read
 from tfexp.train.session_hooks import SessionRunHook
 
 _log = get_logger()
@@ -35,7 +35,7 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Model:
-    """A model function, and what it gets beside features, labels and mode.
+    """A model function, and what it gets beside features, labels and mode. `make_step` makes the global step of a graph.
 
     ValueError for a function that takes no `features`, takes other arguments than these, or no `params` that are given.
     """
@@ -43,6 +43,7 @@ class Model:
     function: Callable[..., Any]
     params: Mapping[str, Any]
     config: RunConfig
+    make_step: Callable[[Graph], Any]
 
     def __post_init__(self) -> None:
         if "features" not in argument_names(self.function):
@@ -70,7 +71,7 @@ class Model:
 
     def begin(self, graph: Graph) -> None:
         """What there is before the input."""
-        create_global_step(graph)
+        self.make_step(graph)
         global_step_read()
 
     def input(self, input_fn: Callable[..., Any], mode: str) -> Input:

@@ -73,6 +73,7 @@ class TPUEstimator(Estimator):
             self._model.function,
             self._params,
             self._config,
+            self._model.make_step,
             {ModeKeys.TRAIN: train_batch_size, ModeKeys.EVAL: eval_batch_size, ModeKeys.PREDICT: predict_batch_size},
             frozenset(on_tpu),
             logged_every(config.log_step_count_steps, config.tpu_config.iterations_per_loop),
@@ -80,7 +81,7 @@ class TPUEstimator(Estimator):
 
     @property
     def _exported_model(self) -> Model:
-        return Model(self._model.function, {**self._params, "use_tpu": False}, self._config)
+        return Model(self._model.function, {**self._params, "use_tpu": False}, self._config, self._model.make_step)
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class _BatchModel(Model):
         _check_takes_params(self.function, "model_fn")
         size = self.batch_sizes[mode]
         sizes = {} if size is None else {"batch_size": size}
-        return Model(self.function, {**self.params, **sizes, **more}, self.config)
+        return Model(self.function, {**self.params, **sizes, **more}, self.config, self.make_step)
 
 
 class _ExamplesPerSecond(StepCounterHook):
