@@ -294,3 +294,23 @@ def test_the_log_tells_of_a_write_that_nobody_uses(caplog):
         assert type(written) is tf.TensorArray
         tf.function(lambda: [array.write(0, 1.0), tf.constant(1.0)][1])()
     assert not caplog.records
+
+
+def gathered(element_shape, asked, *written):
+    handle, flow = tf.raw_ops.TensorArrayV3(size=2, dtype=tf.float32, element_shape=element_shape)
+    for value in written:
+        flow = tf.raw_ops.TensorArrayWriteV3(handle=handle, index=0, value=value, flow_in=flow)
+    return tf.raw_ops.TensorArrayGatherV3(handle=handle, indices=[0, 1], flow_in=flow, dtype=tf.float32, element_shape=asked)
+
+
+def test_the_shape_that_is_asked_for_is_that_of_elements_never_written():
+    assert run(gathered(None, [2], [5.0, 7.0])).tolist() == [[5, 7], [0, 0]]
+    assert run(gathered([2, None], [None, 1])).tolist() == [[[0], [0]], [[0], [0]]]
+    with pytest.raises(InvalidArgumentError, match=r"Incompatible shapes during merge: \[3\] vs. \[2\]"):
+        run(gathered([3], [2]))
+    with pytest.raises(InvalidArgumentError, match=r"passed element_shape \[3\] which does not match .* index 0: \[2\]"):
+        run(gathered([None], [3], [5.0, 7.0]))
+    handle, flow = tf.raw_ops.TensorArrayV3(size=1, dtype=tf.float32, element_shape=[1, 2])
+    rows, _ = tf.raw_ops.TensorArrayConcatV3(handle=handle, flow_in=flow, dtype=tf.float32, element_shape_except0=[3])
+    with pytest.raises(InvalidArgumentError, match=r"passed element_shape_except0 \[3\] which does not match"):
+        run(rows)

@@ -9,10 +9,12 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, type_text
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InternalError, InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.text import as_text
+from tfexp.formats import file_io
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.operation import Operation
@@ -47,15 +49,47 @@ def _(ctx: Any, *, value: TensorProto) -> Array:
 const_op.not_differentiable()
 
 
+immutable_const_op = define_op("ImmutableConst() -> (tensor: dtype) {dtype: type; shape: shape; memory_region_name: string}")
+immutable_const_op.not_differentiable()
+
+
+@immutable_const_op.shape
+def _(*, shape: TensorShape) -> TensorShape:
+    return shape
+
+
+@immutable_const_op.kernel("CPU")
+def _(ctx: Any, *, dtype: DType, shape: TensorShape, memory_region_name: Any) -> Array:
+    """The first bytes of a file, as they lie in memory. NotFoundError without it, InternalError where it is too short."""
+    kind = np.dtype(dtype.as_numpy_dtype)
+    if kind.hasobject:
+        raise InvalidArgumentError(None, None, f"A file has no elements of type {type_text(dtype)}")
+    count = shape.num_elements()
+    if count is None:
+        raise InvalidArgumentError(None, None, f"The shape of a constant has to be known, not {shape}")
+    size = count * kind.itemsize
+    with file_io.GFile(as_text(memory_region_name), "rb") as file:
+        region = file.read()
+    if len(region) < size:
+        raise InternalError(None, None, f"Readonly memory region has wrong length ({len(region)}) when allocating {size}")
+    return np.ndarray(shape.as_list(), kind, region)  # type: ignore[arg-type]  # all known
+
+
 placeholder_op = define_op("Placeholder() -> (output: dtype) {dtype: type; shape: shape = unknown}")
 
 
+# Another name of it, for shapes that were as meant when Placeholder's scalar shape meant an unknown one.
+placeholder_v2_op = define_op("PlaceholderV2() -> (output: dtype) {dtype: type; shape: shape}")
+
+
 @placeholder_op.shape
+@placeholder_v2_op.shape
 def _(*, shape: TensorShape) -> TensorShape:
     return shape
 
 
 @placeholder_op.kernel("CPU")
+@placeholder_v2_op.kernel("CPU")
 def _(ctx: Any, *, dtype: DType, shape: TensorShape) -> Array:
     name = "" if ctx is None else ctx.node_name
     known = f" and shape {dims_text(shape.known_dims)}" if shape.known_dims else ""

@@ -21,7 +21,7 @@ from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, array_pad, elementwise_binary
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import unknown_shapes, with_rank, with_rank_at_least
 
 _COMPLEX = "(input: Tcomplex) -> (output: Tcomplex) {Tcomplex: type in [complex64,complex128] = complex64}"
 _FORWARD = (
@@ -48,6 +48,14 @@ def _complex_op(name: str, rank: int, transform: Callable[..., np.ndarray]) -> O
         if input.size == 0:
             return input.copy()
         return np.asarray(transform(input, axes=_axes(rank))).astype(Tcomplex.as_numpy_dtype, copy=False)
+
+    # What graphs of before version 15 have, when the present ops took one signal alone.
+    older = unknown_shapes(define_op(f"Batch{name}(input: complex64) -> (output: complex64)"))
+
+    @older.kernel("CPU")
+    def _(ctx: Any, input: np.ndarray) -> np.ndarray:
+        result: np.ndarray = op.kernels["CPU"].function(ctx, input, Tcomplex=dtypes.complex64)
+        return result
 
     return op
 

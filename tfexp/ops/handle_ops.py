@@ -2,14 +2,21 @@
 
 TensorFlow has two forms of each: `…V2`, whose handles are resources, and an older one, whose handles are references to
 strings. They share all their rules; here the handle is the thing itself either way.
+
+What lives for a step (stacks, TensorArrays) had strings for handles, too: a `StringHandle` is these, and leads to the thing.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from tfexp.core.errors import NotFoundError
+from tfexp.core.kernel import Kernel
 from tfexp.core.op import Op, Rule, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.core.text import as_text
@@ -88,3 +95,37 @@ def shared_or_own(ctx: Any, kind: str, container: Any, shared_name: Any, make: C
     if kind not in state:
         state.setdefault(kind, make(f"_{next(_numbers)}_{ctx.node_name}"))
     return state[kind]
+
+
+# --- handles that are strings, of what lives for a step ---------------------------------------------------------------
+
+
+class StringHandle(np.ndarray):
+    """Two strings, the kind of a thing and its name, that lead to the thing for as long as they are not copied by value."""
+
+    thing: Any
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.thing = getattr(source, "thing", None)
+
+
+def string_handle(kind: str, thing: Any) -> StringHandle:
+    """The handle of what has a `name`."""
+    handle = np.array([kind.encode(), thing.name.encode()], object).view(StringHandle)
+    handle.thing = thing
+    return handle
+
+
+def behind_strings(kernel: Kernel) -> Kernel:
+    """The kernel of an op that takes a thing first, for a `StringHandle` in its place.
+
+    NotFoundError where the strings do not come from an op of the step.
+    """
+
+    def function(ctx: Any, handle: Any, *inputs: Any, **attrs: Any) -> Any:
+        thing = getattr(handle, "thing", None)
+        if thing is None:
+            raise NotFoundError(None, None, f"No such resource in this step: {handle}")
+        return kernel.function(ctx, thing, *inputs, **attrs)
+
+    return dataclasses.replace(kernel, function=function)

@@ -15,7 +15,7 @@ from tfexp.ops.argmax import argmax, argmin
 from tfexp.ops.array import Array
 from tfexp.ops.array_order import reverse, roll
 from tfexp.ops.elementwise_division import div_no_nan
-from tfexp.ops.shape_rules import with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 _FLOATS = "T: type in [half,bfloat16,float,double] = float"
 _SMALL = "T: type in [half,float] = float"
@@ -114,9 +114,34 @@ def _check_adjusted(images: Array, what: str, amount: Any) -> None:
 @adjust_contrast_op.kernel("CPU")
 def _(ctx: Any, images: Array, contrast_factor: Any) -> Array:
     _check_adjusted(images, "contrast_factor", contrast_factor)
-    x = _wide(images)
+    return _contrasted(_wide(images), contrast_factor).astype(images.dtype, copy=False)
+
+
+def _contrasted(x: Array, factor: Any) -> Array:
     mean = x.mean((-3, -2), keepdims=True, dtype=np.float32) if x.size else x
-    return ((x - mean) * np.float32(contrast_factor) + mean).astype(images.dtype, copy=False)
+    result: Array = (x - mean) * np.float32(factor) + mean
+    return result
+
+
+# The op of graphs of before version 2, whose result is clipped.
+older_contrast_op = define_op(
+    "AdjustContrast(images: T, contrast_factor: float, min_value: float, max_value: float) -> (output: float) "
+    "{T: type in [uint8,int8,int16,int32,int64,float,double]}"
+)
+
+
+@older_contrast_op.shape
+def _(images: InputShape, contrast_factor: InputShape, min_value: InputShape, max_value: InputShape) -> TensorShape:
+    for scalar in (contrast_factor, min_value, max_value):
+        with_rank(scalar, 0)
+    return with_rank_at_least(images, 3)
+
+
+@older_contrast_op.kernel("CPU")
+def _(ctx: Any, images: Array, contrast_factor: Any, min_value: Any, max_value: Any) -> Array:
+    for what, value in (("contrast_factor", contrast_factor), ("min_value", min_value), ("max_value", max_value)):
+        _check_adjusted(images, what, value)
+    return np.maximum(np.minimum(_contrasted(images.astype(np.float32), contrast_factor), max_value), min_value)
 
 
 @adjust_hue_op.kernel("CPU")

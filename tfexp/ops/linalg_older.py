@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.op import Op, define_op
+from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops import diagonal, linalg
 from tfexp.ops.array import Array
-from tfexp.ops.shape_rules import square_matrices
+from tfexp.ops.shape_rules import square_matrices, unknown_shapes
 
 _REAL = "T: type in [double,float]"
 
@@ -53,24 +53,14 @@ OLDER = (
 )
 
 
-def _define_unshaped(signature: str) -> Op:
-    op = define_op(signature)
-
-    @op.shape
-    def _(*inputs: InputShape, **attrs: Any) -> Any:
-        return TensorShape(None) if op.has_single_output else [TensorShape(None)] * len(op.outputs)
-
-    return op
-
-
 for _signature, _present in OLDER:
-    _define_unshaped(_signature).kernels.update(_present.kernels)
+    unknown_shapes(define_op(_signature)).kernels.update(_present.kernels)
 
 
 # --- eigenvalues and vectors in one tensor ----------------------------------------------------------------------------
 
 self_adjoint_eig_op = define_op("SelfAdjointEig(input: T) -> (output: T) {T: type in [double,float,half]}")
-batch_self_adjoint_eig_op = _define_unshaped("BatchSelfAdjointEig(input: T) -> (output: T) {" + _REAL + "}")
+batch_self_adjoint_eig_op = unknown_shapes(define_op("BatchSelfAdjointEig(input: T) -> (output: T) {" + _REAL + "}"))
 
 
 @self_adjoint_eig_op.shape

@@ -148,6 +148,35 @@ _PADE_13 = (
     *(64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0, 10559470521600.0),
     *(670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0),
 )
+
+
+# The op of graphs of before version 27. No gradient goes through it.
+exponential_op = define_op(
+    "MatrixExponential(input: T) -> (output: T) {T: type in [double,float,half,complex64,complex128]}"
+)
+exponential_op.shape(square_matrices)
+
+
+@exponential_op.kernel("CPU")
+def _(ctx: Any, input: Array) -> Array:
+    x = _checked(input)
+    identity = np.broadcast_to(np.eye(x.shape[-1], dtype=x.dtype), x.shape)
+    coefficients, largest = _PADE["float64"]
+    with np.errstate(all="ignore"):
+        size = np.abs(x).sum(-2).max(-1, initial=0)
+        halvings = np.where(np.isfinite(size), np.maximum(np.ceil(np.log2(size / largest)), 0), 0)[..., None, None]
+        x = x / 2**halvings
+        square = x @ x
+        odd = even = np.zeros_like(x)
+        for k in range(len(coefficients) - 2, -1, -2):
+            odd, even = odd @ square + coefficients[k + 1] * identity, even @ square + coefficients[k] * identity
+        odd = x @ odd
+        result = np.linalg.solve(even - odd, even + odd)
+        for i in range(int(halvings.max(initial=0))):
+            result = np.where(i < halvings, result @ result, result)
+        return result.astype(input.dtype)
+
+
 _PADE = {"float32": (_PADE_7, 3.925724783138660), "float64": (_PADE_13, 5.371920351148152)}
 
 

@@ -221,6 +221,33 @@ def _(
     return np.asarray(whole / scale, input.dtype)
 
 
+# The op of graphs of before version 22, whose limits are attributes.
+both_v1_op = define_op(
+    "QuantizeAndDequantize(input: T) -> (output: T) {signed_input: bool = true; num_bits: int = 8; "
+    "range_given: bool = false; input_min: float = 0.0; input_max: float = 0.0; T: type in [bfloat16,half,float,double]}"
+)
+both_v1_op.shape(lambda input: input)
+
+
+@both_v1_op.kernel("CPU")
+def _(
+    ctx: Any, input: Array, *, signed_input: bool, num_bits: int, range_given: bool, input_min: float, input_max: float
+) -> Array:
+    result: Array = both_op.kernels["CPU"].function(
+        ctx,
+        input,
+        *(np.asarray(limit, input.dtype) for limit in (input_min, input_max)),
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode="HALF_TO_EVEN",
+        narrow_range=False,
+        axis=-1,
+    )
+    return result
+
+
+@both_v1_op.gradient
 @both_op.gradient
 @both_v3_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:

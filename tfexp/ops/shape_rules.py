@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape, broadcast_shapes
@@ -76,6 +77,16 @@ def square_matrices(shape: TensorShape) -> TensorShape:
 def broadcasting(op: Op) -> Op:
     """Give a binary op the shape rule of broadcasting."""
     op.shape(lambda x, y: broadcast_shapes(x, y))
+    return op
+
+
+def unknown_shapes(op: Op) -> Op:
+    """Give an op, whatever its inputs are, outputs of which nothing is known before it runs."""
+
+    @op.shape
+    def _(*inputs: TensorShape, **attrs: Any) -> Any:
+        return TensorShape(None) if op.has_single_output else [TensorShape(None)] * len(op.outputs)
+
     return op
 
 

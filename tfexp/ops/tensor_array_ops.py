@@ -289,11 +289,21 @@ def _(handle: InputShape, indices: InputShape, flow_in: InputShape, *, element_s
 
 @tensor_array_gather_op.kernel("CPU")
 def _(ctx: Any, handle: Elements, indices: Array, flow_in: Array, *, element_shape: TensorShape) -> Array:
+    """`element_shape` becomes the array's, which says what was never written is zeros of."""
+    if not handle.element_shape.is_compatible_with(element_shape):
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Incompatible shapes during merge: {shape_text(handle.element_shape)} vs. {shape_text(element_shape)}",
+        )
+    handle.element_shape = handle.element_shape.merge_with(element_shape)
     if indices.size == 0:
-        shape = handle.element_shape if handle.element_shape.is_fully_defined() else element_shape
-        return np.empty([0, *_known(handle, shape, "element shape", "packing")], handle.dtype.as_numpy_dtype)
+        known = _known(handle, handle.element_shape, "element shape", "packing")
+        return np.empty([0, *known], handle.dtype.as_numpy_dtype)
     values = [handle.read(int(i)) for i in indices]
     first = np.shape(values[0])
+    if not element_shape.is_compatible_with(first):
+        raise _other_shape("element_shape", element_shape, f"the Tensor at index {indices[0]}: {_text(first)}")
     for i, value in zip(indices, values, strict=True):
         if np.shape(value) != first:
             raise InvalidArgumentError(
@@ -308,6 +318,12 @@ def _(ctx: Any, handle: Elements, indices: Array, flow_in: Array, *, element_sha
             joined[i] = value if first else np.asarray(value, object)[()]
         return joined
     return np.stack(values) if first else np.array(values, handle.dtype.as_numpy_dtype)
+
+
+def _other_shape(what: str, passed: TensorShape, found: str) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        None, None, f"TensorArray was passed {what} {shape_text(passed)} which does not match {found}"
+    )
 
 
 def _known(handle: Elements, shape: TensorShape, what: str, doing: str) -> list[int]:
@@ -389,6 +405,10 @@ def _(ctx: Any, handle: Elements, flow_in: Array, *, element_shape_except0: Tens
                 f"TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: {_text(rest)} but "
                 f"index {i} has (excepting dimension 0) shape: {_text(np.shape(value)[1:])}",
             )
+    if not element_shape_except0.is_compatible_with(rest):
+        raise _other_shape(
+            "element_shape_except0", element_shape_except0, f"index 0, (excepting dimension 0) of shape: {_text(rest)}"
+        )
     return [np.concatenate(values), np.array([len(value) for value in values], np.int64)]
 
 
