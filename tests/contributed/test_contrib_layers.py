@@ -217,10 +217,10 @@ def test_values_come_from_checkpoints(tmp_path):
 def test_regularizers_add_up():
     weights = tf.constant([3.0, -4.0])
     both = layers.l1_l2_regularizer(0.5, 0.1)(weights)
-    total = layers.apply_regularization(layers.sum_regularizer([None, layers.l2_regularizer(2.0)]), [weights])
+    total = layers.apply_regularization(layers.sum_regularizer([None, layers.l2_regularizer(2.0)]), [weights, weights])
     with tf.Session() as session:
-        np.testing.assert_allclose(session.run([both, total]), [3.5 + 1.25, 25.0], rtol=1e-6)
-    assert len(tf.losses.get_regularization_losses()) == 1 and layers.sum_regularizer([None]) is None
+        np.testing.assert_allclose(session.run([both, total]), [3.5 + 1.25, 50.0], rtol=1e-6)
+    assert tf.losses.get_regularization_losses() == [total] and layers.sum_regularizer([None]) is None
 
 
 def test_initializers_have_the_variance_of_their_fans():

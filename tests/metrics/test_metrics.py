@@ -38,6 +38,10 @@ def test_area_under_the_curve():
     labels, scores = joined(batches())
     found = streamed(lambda a, b: tf.metrics.auc(a, b, num_thresholds=1000), *batches())
     assert found == pytest.approx(sklearn.metrics.roc_auc_score(labels, scores), abs=2e-3)
+    careful = streamed(
+        lambda a, b: tf.metrics.auc(a, b, num_thresholds=1000, summation_method="careful_interpolation"), *batches()
+    )
+    assert careful == found
 
 
 def test_precision_and_recall():

@@ -147,6 +147,9 @@ def test_ranks_and_types() -> None:
         with pytest.raises(ValueError, match="Expected scalar shape"):
             tf.assert_scalar(known)
         assert tf.assert_type(known, tf.float32).type == "NoOp"
+        assert tf.assert_type(np.ones(2, np.float32), "float32").type == "NoOp"
+        with pytest.raises(TypeError, match=r"assert_type_\d/tensor:0 must be of type tf\.int32"):
+            tf.assert_type(np.ones(2, np.float32), tf.int32)
         assert tf.is_numeric_tensor(known)
         assert not tf.is_numeric_tensor(tf.constant("a"))
 

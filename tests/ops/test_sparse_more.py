@@ -268,6 +268,16 @@ def test_merging_and_its_errors() -> None:
             tf.sparse_split(sp_input=x, axis=1)
         with pytest.raises(ValueError, match="At most one dimension can be inferred"):
             tf.sparse_reshape(x, [-1, -1])
+        for size in (2.5, "a", [3]):
+            with pytest.raises(TypeError, match="num_columns must be an integer value"):
+                tf.sparse.eye(3, size)
+
+
+def test_parts_of_a_tensor_of_unknown_rank_have_none() -> None:
+    with tf.Graph().as_default():
+        x = tf.SparseTensor(tf.placeholder(tf.int64), tf.placeholder(tf.float32), tf.placeholder(tf.int64))
+        for part in (tf.sparse_slice(x, [0, 1], [2, 2]), *tf.sparse_split(sp_input=x, num_split=2, axis=0)):
+            assert part.dense_shape.shape.rank is None
 
 
 def test_a_reshaped_tensor_has_a_known_shape_only_where_its_old_one_is_known() -> None:

@@ -292,6 +292,12 @@ def run(value: Any) -> Any:
         return session.run(value)
 
 
+def test_nothing_stands_between_empty_strings_at_the_front_of_a_segment() -> None:
+    rows = [["", "b"], ["", "c"], ["d", ""]]
+    joined = tf.strings.unsorted_segment_join(rows, [1, 1, 1], 2, separator=",")
+    assert run(joined).tolist() == [[b"", b""], [b"d", b"b,c,"]]
+
+
 def test_public_names() -> None:
     assert run(tf.strings.length("é", unit="UTF8_CHAR")) == 1
     assert run(tf.strings.lower(["A"])).tolist() == [b"a"]

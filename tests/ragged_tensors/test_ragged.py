@@ -274,6 +274,23 @@ def test_row_splits_are_vectors_of_known_rank() -> None:
         ids, count = tf.placeholder(tf.int32, [None]), tf.placeholder(tf.int32, [])
         made = [tf.ragged.segment_ids_to_row_splits(*given) for given in ([ids], [[0, 1], count], [[0, 1], 2])]
         assert [splits.dtype for splits in made] == [tf.int32, tf.int32, tf.int64]
+        assert tf.ragged.segment_ids_to_row_splits(ids, 3).shape.as_list() == [4]
+
+
+def test_what_is_reduced_or_gathered_to_a_tensor() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.ragged.constant([[1, 4], [2, 3]])
+        total, mean, each = tf.reduce_sum(x), tf.reduce_mean(x), tf.reduce_all(x > 1)
+        assert [node.name for node in (total, mean, each)] == [
+            "RaggedReduceSum:0",
+            "RaggedReduceMean/truediv:0",
+            "RaggedReduceAll/Cast_1:0",
+        ]
+        assert mean.dtype == tf.float64 and session.run([total, mean, each]) == [10, 2.5, False]
+        with pytest.raises(ValueError, match="keepdims=True is not supported"):
+            tf.reduce_mean(x, [0, 1], keepdims=True)
+        picked = tf.batch_gather(x, [[1], [0]])
+        assert picked.shape.as_list() == [2, 1] and session.run(picked).tolist() == [[4], [2]]
 
 
 def test_inner_dimensions_of_no_values() -> None:

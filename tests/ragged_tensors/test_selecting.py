@@ -57,6 +57,7 @@ def test_values(make, expected):
         (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, "must have rank 1"),
         (lambda: tf.dynamic_partition(ragged(ROWS), [0, 1, 0], 2.0), TypeError, "must be a non-negative integer"),
         (lambda: tf.batch_gather(ragged(ROWS), 1), ValueError, "rank must be at least 1"),
+        (lambda: tf.batch_gather(ragged(DEEP), [[[0]], [[0]]]), ValueError, "batch shape from indices does not match"),
     ],
 )
 def test_what_cannot_be(make, error, text):

@@ -159,7 +159,8 @@ def auc(
 ) -> Streamed:
     """The area under the ROC curve, or under precision over recall ("PR"), through points at the thresholds.
 
-    summation_method: trapezoidal, minoring, majoring or (for PR) careful_interpolation. ValueError for other values.
+    summation_method: trapezoidal, minoring, majoring or careful_interpolation, which is trapezoidal of ROC. ValueError
+    for other values.
     """
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
@@ -176,15 +177,13 @@ def auc(
 
 def _area(counts: Counts, name: str, curve: str, method: str, number: int) -> Tensor:
     tp, fn, tn, fp = (counts[kind] for kind in ("tp", "fn", "tn", "fp"))
-    if method == "careful_interpolation":
-        if curve != "PR":
-            raise ValueError("careful_interpolation is for the PR curve: use trapezoidal for ROC")
+    if method == "careful_interpolation" and curve == "PR":
         return interpolated_area(tp, fp, fn, number)
     epsilon = 1.0e-6
     recall = truediv(tp + epsilon, tp + fn + epsilon)
     x, y = (truediv(fp, fp + tn + epsilon), recall) if curve == "ROC" else (recall, truediv(tp + epsilon, tp + fp + epsilon))
     last = number - 1
-    if method == "trapezoidal":
+    if method in ("trapezoidal", "careful_interpolation"):
         return reduce_sum(mul(x[:last] - x[1:], (y[:last] + y[1:]) / 2.0), name=name)  # type: ignore[index, operator]
     choose = {"minoring": minimum, "majoring": maximum}.get(method)
     if choose is None:

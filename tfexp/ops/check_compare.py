@@ -330,8 +330,8 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
     """A NoOp, or TypeError when `tensor` is of another dtype. Source: `tf.assert_type`."""
     tf_type = dtypes.as_dtype(tf_type)
     with name_scope(name, "assert_type", [tensor]):
-        if not hasattr(tensor, "dtype"):
-            tensor = convert_to_tensor(tensor)
+        if not isinstance(getattr(tensor, "dtype", None), dtypes.DType):
+            tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype.base_dtype is not tf_type:
             whose = getattr(tensor, "name", "tensor")
             raise TypeError(f"{_sentence(message)}{whose} must be of type {tf_type!r}; got {tensor.dtype!r}")

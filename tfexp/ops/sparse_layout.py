@@ -242,7 +242,7 @@ slice_grad_op = define_op(
 def _(indices: InputShape, values: InputShape, dims: InputShape, start: InputShape, size: InputShape) -> list[TensorShape]:
     for vector in (values, dims, start, size):
         with_rank(vector, 1)
-    return [TensorShape([None, dim_of(dims, 0)]), TensorShape([None]), with_rank(dims, 1)]
+    return [TensorShape([None, dim_of(dims, 0)]), TensorShape([None]), dims]
 
 
 @slice_op.kernel("CPU")

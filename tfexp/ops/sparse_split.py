@@ -25,8 +25,8 @@ split_op = define_op(
 @split_op.shape
 def _(split_dim: InputShape, indices: InputShape, values: InputShape, dims: InputShape, *, num_split: int) -> Any:
     rank = dim_of(with_rank(dims, 1), 0)
-    shapes = ([None, rank], [None], [rank])
-    return [TensorShape(known) for known in shapes for _ in range(num_split)]
+    shapes = (TensorShape([None, rank]), TensorShape([None]), dims)
+    return [known for known in shapes for _ in range(num_split)]
 
 
 @split_op.kernel("CPU")

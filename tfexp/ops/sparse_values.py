@@ -32,14 +32,18 @@ from tfexp.ops.sparse_layout import sparse_reorder
 def eye(num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None) -> SparseTensor:
     """A sparse matrix with ones on its diagonal, square by default. Source: `tf.sparse.eye`."""
     with name_scope(name, "eye", [num_rows, num_columns]):
-        rows = cast.cast(convert_to_tensor(num_rows, dtype_hint=dtypes.int64, name="num_rows"), dtypes.int64)
-        columns = rows
-        if num_columns is not None:
-            columns = cast.cast(convert_to_tensor(num_columns, dtype_hint=dtypes.int64, name="num_columns"), dtypes.int64)
+        rows = _size_of_eye(num_rows, "num_rows")
+        columns = rows if num_columns is None else _size_of_eye(num_columns, "num_columns")
         size = elementwise_binary.minimum(rows, columns)
         places = array_fill.range(size, dtype=dtypes.int64)
         indices = array_join.stack([places, places], axis=1)
         return SparseTensor(indices, array_fill.ones(size, dtype), [rows, columns])
+
+
+def _size_of_eye(size: Any, name: str) -> Tensor:
+    if not isinstance(size, Tensor) and (np.ndim(size) or np.asarray(size).dtype.kind not in "biu"):
+        raise TypeError(f"{name} must be an integer value")
+    return cast.cast(convert_to_tensor(size, dtype_hint=dtypes.int64, name=name), dtypes.int64)
 
 
 def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from itertools import dropwhile
 from typing import Any
 
 import numpy as np
@@ -134,7 +136,8 @@ def _(ctx: Any, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: Any, 
     ends: Any = np.cumsum(np.bincount(ids.ravel(), minlength=count))[:-1] if count else []
     glue = attr_bytes(separator)
     groups = np.split(rows[order], ends)[:count]
-    joined = [glue.join(column) for group in groups for column in group.T.tolist()]
+    # Nothing stands before what is empty so far, so that empty strings in front leave no separator.
+    joined = [glue.join(dropwhile(operator.not_, column)) for group in groups for column in group.T.tolist()]
     return string_array(joined, (count, *rest))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -27,13 +28,8 @@ string_join_op = define_op("StringJoin(inputs: N * string) -> (output: string) {
 
 @string_join_op.shape
 def _(inputs: list[TensorShape]) -> TensorShape:
-    if any(shape.rank is None for shape in inputs):
-        return TensorShape(None)
-    result = TensorShape(())
-    for shape in inputs:
-        if shape.rank:
-            result = merged(shape, result) if result.rank else shape
-    return result
+    shapes = [shape for shape in inputs if shape.rank != 0]
+    return reduce(merged, shapes) if shapes else TensorShape(())
 
 
 @string_join_op.kernel("CPU")

@@ -19,6 +19,26 @@ from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
 
 def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., Any]) -> Callable[..., Any]:
+    default = f"RaggedReduce{name.removeprefix('reduce_').title()}"
+
+    def reduce_along(x: Any, axis: Any, name: str | None) -> Any:
+        if axis is None:
+            return whole(converted(x).flat_values, name=name or default)
+        with name_scope(name, default, [x]):
+            return _along(converted(x), axis, whole, by_segment)
+
+    return _public(name, reduce_along)
+
+
+def _composed(name: str, reduce_along: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def in_scope(x: Any, axis: Any, scope: str | None) -> Any:
+        with name_scope(scope, f"RaggedReduce{name.removeprefix('reduce_').title()}", [x]):
+            return reduce_along(converted(x), axis)
+
+    return _public(name, in_scope)
+
+
+def _public(name: str, reduce_along: Callable[[Any, Any, str | None], Any]) -> Callable[..., Any]:
     def reduced(
         input_tensor: Any,
         axis: Any = None,
@@ -29,11 +49,8 @@ def _reduction(name: str, whole: Callable[..., Any], by_segment: Callable[..., A
     ) -> Any:
         if keepdims or keep_dims:
             raise ValueError("keepdims=True is not supported for RaggedTensors.")
-        axis = reduction_indices if axis is None else axis
-        with name_scope(name, f"RaggedReduce{kind.title()}", [input_tensor]):
-            return _along(converted(input_tensor), axis, whole, by_segment)
+        return reduce_along(input_tensor, reduction_indices if axis is None else axis, name)
 
-    kind = name.removeprefix("reduce_")
     reduced.__name__ = reduced.__qualname__ = name
     reduced.__doc__ = f"`tf.{name}` of a ragged tensor. `keepdims` is not possible (ValueError)."
     return reduced
@@ -90,38 +107,30 @@ def _places(x: RaggedTensor) -> Any:
     return places - array_gather.gather(x.row_splits, ids)
 
 
-def _mean(values: Any, ids: Any, count: Any) -> Any:
-    total: Any = segment.unsorted_segment_sum(values, ids, count)
-    number = segment.unsorted_segment_sum(array_fill.ones_like(values), ids, count)
-    return total / number
-
-
-def _all(values: Any, ids: Any, count: Any) -> Any:
-    return cast(segment.unsorted_segment_prod(cast(values, dtypes.int32), ids, count), dtypes.bool)
-
-
-def _any(values: Any, ids: Any, count: Any) -> Any:
-    found: Any = segment.unsorted_segment_sum(cast(values, dtypes.int32), ids, count)
-    return cast(found, dtypes.bool)
-
-
 reduce_sum = _reduction("reduce_sum", reduce.reduce_sum, segment.unsorted_segment_sum)
 reduce_prod = _reduction("reduce_prod", reduce.reduce_prod, segment.unsorted_segment_prod)
 reduce_max = _reduction("reduce_max", reduce.reduce_max, segment.unsorted_segment_max)
 reduce_min = _reduction("reduce_min", reduce.reduce_min, segment.unsorted_segment_min)
-reduce_all = _reduction("reduce_all", reduce.reduce_all, _all)
-reduce_any = _reduction("reduce_any", reduce.reduce_any, _any)
-_mean_of_values = _reduction("reduce_mean", reduce.reduce_mean, _mean)
 
 
-def reduce_mean(input_tensor: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """`tf.reduce_mean` of a ragged tensor: of several axes, the mean of all elements, not of means."""
-    if axis is None or np.ndim(axis) == 0 or len(np.ravel(axis)) < 2:
-        return _mean_of_values(input_tensor, axis, *args, **kwargs)
-    x = converted(input_tensor)
-    total: Any = reduce_sum(x, axis)
-    count: Any = reduce_sum(x.with_flat_values(array_fill.ones_like(x.flat_values)), axis)
+def _mean(x: Any, axis: Any) -> Any:
+    """Of several axes the mean of all elements, not of means."""
+    total = reduce_sum(x, axis)
+    count = reduce_sum(x.with_flat_values(array_fill.ones_like(x.flat_values)), axis)
     return total / count
+
+
+def _all(x: Any, axis: Any) -> Any:
+    return cast(reduce_prod(cast(x, dtypes.int32), axis), dtypes.bool)
+
+
+def _any(x: Any, axis: Any) -> Any:
+    return cast(reduce_sum(cast(x, dtypes.int32), axis), dtypes.bool)
+
+
+reduce_mean = _composed("reduce_mean", _mean)
+reduce_all = _composed("reduce_all", _all)
+reduce_any = _composed("reduce_any", _any)
 
 
 def reduce_join(

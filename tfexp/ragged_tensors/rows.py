@@ -135,4 +135,7 @@ def segment_ids_to_row_splits(
         given = [value.dtype.base_dtype for value in (segment_ids, num_segments) if isinstance(value, Tensor)]
         kind = dtypes.as_dtype(out_type) if out_type is not None else next(iter(given), dtypes.int64)
         lengths = counting.bincount(ids, minlength=count, maxlength=count, dtype=kind)
+        known = None if count is None else static_value(count)
+        if known is not None:
+            lengths.set_shape([known])
         return array_join.concat([[0], cumulative.cumsum(lengths)], 0)

@@ -29,10 +29,13 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
             raise ValueError("indices.rank must be at least 1.")
         if indices.shape.rank == 1:
             return gather(params, indices)
-        if not isinstance(indices, RaggedTensor):
-            indices = RaggedTensor.from_tensor(indices, ragged_rank=indices.shape.rank - 1)
         if not isinstance(params, RaggedTensor):
             params = RaggedTensor.from_tensor(params)
+        if not isinstance(indices, RaggedTensor):
+            if indices.shape.rank > 2:
+                raise ValueError("batch shape from indices does not match params shape")
+            starts: Any = array.expand_dims(params.row_starts(), 1)
+            return gather(params.values, starts + cast(indices, starts.dtype))
         return _batch_gathered(params, indices)
 
 
