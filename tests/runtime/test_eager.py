@@ -157,6 +157,13 @@ def test_a_persistent_tape_watches_tensors_and_gives_many_gradients():
     assert tape.watched_variables() == ()
 
 
+def test_a_tape_gives_its_variables_in_the_order_of_their_making():
+    first, second = tf.Variable(2.0), tf.Variable(3.0)
+    with tf.GradientTape() as tape:
+        second * first
+    assert [variable is made for variable, made in zip(tape.watched_variables(), (first, second), strict=True)] == [True] * 2
+
+
 def test_second_order():
     v = tf.Variable(4.0)
     with tf.GradientTape() as outer:

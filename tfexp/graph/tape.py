@@ -157,8 +157,8 @@ class GradientTape:
         self._variables[variable] = None
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that were read or watched: a graph's in the order of their making, others of their reading."""
-        return tuple(sorted(self._variables, key=lambda variable: variable._ref().op._id))
+        """The variables that were read or watched, in the order of their making."""
+        return tuple(sorted(self._variables, key=lambda one: (getattr(one, "_number", 0), one._ref().op._id)))
 
     def _note(self, op: Operation) -> None:
         watched = self._watched
