@@ -82,8 +82,8 @@ class _Driver:
             for _ in range(1 + repeat):
                 self.feed(ev.Answered(ask.ask, _answer(ask.request)))
 
-    def session(self) -> str:
-        self.feed(ev.Asked(1, m.CreateSession(_graph(), config_pb2.ConfigProto())))
+    def session(self, config: Any = None) -> str:
+        self.feed(ev.Asked(1, m.CreateSession(_graph(), config or config_pb2.ConfigProto())))
         self.settle()
         created = self.outcome[1].reply
         assert isinstance(created, m.SessionCreated)
@@ -211,6 +211,16 @@ def test_of_too_many_steps_the_first_that_nobody_runs_is_forgotten_by_all(
     driver.feed(ev.Asked(6, _fetching(session, "c:0")))
     driver.settle()
     assert all(isinstance(answer, ev.Respond) for answer in driver.outcome.values())
+
+
+def test_of_the_placements_of_too_many_steps_the_first_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(master_steps, "_MAX_STEPS", 2)
+    driver = _Driver()
+    session = driver.session(config_pb2.ConfigProto(placement_period=1))
+    for call, name in enumerate(("b:0", "c:0", "d:0"), 2):
+        driver.feed(ev.Asked(call, _fetching(session, name)))
+        driver.settle()
+    assert [signature.fetches for signature in driver.master._sessions[session].trials] == [("c:0",), ("d:0",)]
 
 
 def test_of_a_step_that_one_task_cannot_take_the_others_forget_their_parts() -> None:
