@@ -290,15 +290,30 @@ def read(ref: Ref) -> np.ndarray:
 
 def _own(ref: Ref) -> None:
     """Give the variable a buffer of its own if somebody holds the one that it has, or a view of it."""
-    buffer = ref.value
-    # References that there always are: the variable's (or for the memory below, the buffer's) and the call's argument;
-    # and the name `buffer`.
-    if buffer is not None and (
-        sys.getrefcount(buffer) > 3 or (buffer.base is not None and sys.getrefcount(buffer.base) > 2)
-    ):
+    buffer_references, base_references = _references(ref)
+    if buffer_references > _OWN_REFERENCES[0] or base_references > _OWN_REFERENCES[1]:
+        buffer: Any = ref.value
         own = aligned_empty(buffer.shape, buffer.dtype)
         own[...] = buffer
         ref.value = own
+
+
+def _references(ref: Ref) -> tuple[int, int]:
+    """How many there are to a variable's buffer and to the memory below it, those of looking at them included."""
+    buffer = ref.value
+    if buffer is None:
+        return 0, 0
+    return sys.getrefcount(buffer), 0 if buffer.base is None else sys.getrefcount(buffer.base)
+
+
+def _own_references() -> tuple[int, int]:
+    """Those of a variable whose value nobody else holds: how many looking takes is up to the version of Python."""
+    ref = Ref("", dtypes.float32, TensorShape([1]))
+    ref.value = aligned_empty((1,), np.float32)
+    return _references(ref)
+
+
+_OWN_REFERENCES = _own_references()
 
 
 def _refusal(op_def: Op, values: Sequence[Any], attrs: dict[str, Any]) -> errors.OpError | None:
