@@ -164,6 +164,13 @@ def test_a_tape_gives_its_variables_in_the_order_of_their_making():
     assert [variable is made for variable, made in zip(tape.watched_variables(), (first, second), strict=True)] == [True] * 2
 
 
+def test_what_an_op_is_given_by_name_is_not_kept():
+    x = tf.zeros([2])
+    before = sys.getrefcount(x)
+    tf.raw_ops.AddV2(x=x, y=x)
+    assert sys.getrefcount(x) == before
+
+
 def test_second_order():
     v = tf.Variable(4.0)
     with tf.GradientTape() as outer:
