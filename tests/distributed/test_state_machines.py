@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -307,7 +308,21 @@ def test_a_failed_step_fails_for_everybody() -> None:
     assert isinstance(run, ev.Execute)
     refused = worker.handle(ev.Failed(run.ask, error))
     assert {(type(c), c.call) for c in refused if isinstance(c, ev.Refuse)} == {(ev.Refuse, 2), (ev.Refuse, 3)}
-    assert worker.handle(ev.Asked(4, m.RecvTensor(5, out))) == [ev.Refuse(4, error)]
+    (late,) = worker.handle(ev.Asked(4, m.RecvTensor(5, out)))
+    assert isinstance(late, ev.Refuse)
+    assert (type(late.error), late.error.message) == (errors.OutOfRangeError, "end")
+
+
+def test_of_a_step_that_failed_the_error_itself_is_not_kept() -> None:
+    """Its traceback has the step's values."""
+    worker = _worker_with(_Program((), (), (frozenset(),)))
+    (run,) = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5)))
+    error = errors.OutOfRangeError(None, None, "end")
+    assert isinstance(run, ev.Execute)
+    worker.handle(ev.Failed(run.ask, error))
+    kept = weakref.ref(error)
+    del error
+    assert kept() is None
 
 
 def test_cleaning_up_aborts_who_waits() -> None:

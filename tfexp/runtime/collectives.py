@@ -238,7 +238,7 @@ class LocalExchange(Exchange):
         self._forming: Forming[Done] = Forming(itertools.count(1).__next__)
         self._values: dict[tuple[int, str], Any] = {}
         self._takers: dict[tuple[int, str], Done] = {}
-        self._left: dict[int, OpError] = {}
+        self._left: dict[int, str] = {}  # and why: an error itself would keep the values of the steps that it ends
 
     def _join(self, device: str, key: int, size: int, done: Done) -> None:
         with self._state:
@@ -259,11 +259,11 @@ class LocalExchange(Exchange):
 
     def _fetch(self, number: int, key: str, done: Done) -> Callable[[OpError], None]:
         with self._state:
-            value, error = self._values.pop((number, key), None), self._left.get(number)
-            if value is None and error is None:
+            value, why = self._values.pop((number, key), None), self._left.get(number)
+            if value is None and why is None:
                 self._takers[number, key] = done
                 return lambda _: self._forget((number, key))
-        done(value, None if value is not None else error)
+        done(value, None if value is not None else AbortedError(None, None, why or ""))
         return lambda _: None
 
     def _forget(self, place: tuple[int, str]) -> None:
@@ -272,12 +272,12 @@ class LocalExchange(Exchange):
 
     def _leave(self, key: int, number: int, error: OpError, keeps: bool) -> None:
         with self._state:
-            self._left[number] = error = left("a device of the group", error)
+            self._left[number] = why = left("a device of the group", error).message
             takers = [self._takers.pop(place) for place in list(self._takers) if place[0] == number]
             for place in [place for place in self._values if place[0] == number]:
                 del self._values[place]
         for taker in takers:
-            taker(None, error)
+            taker(None, AbortedError(None, None, why))
 
 
 def left(who: str, error: OpError) -> OpError:
