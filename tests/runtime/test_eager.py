@@ -171,6 +171,15 @@ def test_what_an_op_is_given_by_name_is_not_kept():
     assert sys.getrefcount(x) == before
 
 
+def test_what_has_no_name_of_its_own_is_kept_by_nobody():
+    world = tf.get_default_graph()
+    for seed in range(3):
+        assert len(list(tf.data.Dataset.from_tensor_slices([1, 2]))) == 2
+        tf.random_normal([2], seed=seed)
+    assert not any(world.resources._containers.values())
+    assert not world.resources._node_states
+
+
 def test_second_order():
     v = tf.Variable(4.0)
     with tf.GradientTape() as outer:

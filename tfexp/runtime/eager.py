@@ -52,12 +52,22 @@ _MOST_SCALARS = 1000
 
 
 class EagerContext(NodeContext):
-    """What a kernel may ask for: resources without a name of their own are new each time, and nobody else's."""
+    """What a kernel may ask for: resources without a name of their own are new each time, and nobody else's.
+
+    Nor does anybody else keep them, or what the kernel remembers.
+    """
 
     __slots__ = ()
 
     def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         return create() if name == self.node_name else super().resource(container, name, create, kind)
+
+    @property
+    def node_state(self) -> dict[str, Any]:
+        """It lives as long as the context."""
+        if self._state is None:
+            self._state = {}
+        return self._state
 
 
 class Callbacks(threading.local):
