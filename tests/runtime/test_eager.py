@@ -1,5 +1,6 @@
 """Eager execution: values at once, variables, tapes, Python's control flow, data sets. Numbers recorded from TensorFlow."""
 
+import gc
 import os
 import pathlib
 import pickle
@@ -178,6 +179,17 @@ def test_what_has_no_name_of_its_own_is_kept_by_nobody():
         tf.random_normal([2], seed=seed)
     assert not any(world.resources._containers.values())
     assert not world.resources._node_states
+
+
+def test_functions_that_nobody_can_call_any_more_are_gone():
+    world = tf.get_default_graph()
+    for number in range(3):
+        one = tf.constant(float(number))
+        assert [element.numpy() for element in tf.data.Dataset.range(1).map(lambda _, one=one: one)] == [number]
+        assert tf.function(lambda x, one=one: x + one)(one).numpy() == 2 * number
+        gc.collect()
+    assert not world._functions
+    assert len(world._callable) <= 1  # the last one goes when there is another
 
 
 def test_second_order():

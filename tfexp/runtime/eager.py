@@ -17,7 +17,7 @@ import operator
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -134,11 +134,13 @@ class EagerGraph(Graph):
 
     def _called(self, named: NameAttrList) -> _Called:
         """What runs calls of a function of the library; its random numbers go on from call to call."""
-        function = self._functions[named.name].instance(named.attr)
+        known = self._functions[named.name]
+        function = known.instance(named.attr)
         found = self._callable.get(function)
         if found is None:
+            self._callable = {one: called for one, called in self._callable.items() if called.is_of(self._functions)}
             bound = BoundFunction(function, self.resources, DEVICE, process_config.for_session())
-            found = self._callable[function] = _Called(function, bound)
+            found = self._callable[function] = _Called(known, function, bound)
         return found
 
     @property
@@ -155,7 +157,9 @@ class EagerGraph(Graph):
         kernel = op_def.kernels.get("CPU")
         if kernel is None:
             raise errors.UnimplementedError(None, None, f"{op_def.name} cannot run by itself, outside of a graph")
-        has_memory = op_def.is_stateful and not kernel.handle
+        # Functions that ops are given do not come again.
+        takes_functions = any("func" in attr.kind for attr in op_def.attrs.values())
+        has_memory = op_def.is_stateful and not kernel.handle and not takes_functions
         context = self._remembered_context(op_def, attrs) if has_memory else self.context_of(op_def)
         refusal = None
         try:
@@ -249,11 +253,16 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 class _Called:
-    """A function as a step of its own, called with eager tensors."""
+    """A function, an instance of one that is `known` to the library, as a step of its own, called with eager tensors."""
 
-    def __init__(self, function: Function, bound: BoundFunction):
+    def __init__(self, known: Function, function: Function, bound: BoundFunction):
+        self._known = known
         self._bound = bound
         self._is_stateful = function.is_stateful
+
+    def is_of(self, library: Mapping[str, Function]) -> bool:
+        """Whether it is still there to be called."""
+        return library.get(self._known.name) is self._known
 
     def __call__(self, inputs: Sequence[Any]) -> Sequence[Any]:
         values = [tensor._value for tensor in inputs]
