@@ -1,11 +1,13 @@
 """Eager execution: values at once, variables, tapes, Python's control flow, data sets. Numbers recorded from TensorFlow."""
 
+import contextlib
 import gc
 import os
 import pathlib
 import pickle
 import subprocess
 import sys
+import weakref
 
 import numpy as np
 import pytest
@@ -190,6 +192,37 @@ def test_functions_that_nobody_can_call_any_more_are_gone():
         gc.collect()
     assert not world._functions
     assert len(world._callable) <= 1  # the last one goes when there is another
+
+
+def _given_away(use):
+    """Whether what `use` closes over is freed once it has ended."""
+
+    class Held:
+        pass
+
+    held = Held()
+    kept = weakref.ref(held)
+    use(held)
+    del held
+    gc.collect()
+    return kept() is None
+
+
+@pytest.mark.parametrize("recording", [False, True])
+def test_functions_of_the_users_own_are_given_away_when_nobody_differentiates_them_any_more(recording):
+    x = tf.constant(3.0)
+
+    def use(held):
+        ours = tf.custom_gradient(lambda a: (a * 2.0, lambda grad: grad * len([held])))
+        with tf.GradientTape() if recording else contextlib.nullcontext() as tape:
+            if recording:
+                tape.watch(x)
+            y = ours(x) + tf.py_function(lambda a: a * len([held]), [x], tf.float32)
+            y += tf.py_func(lambda a: a * np.float32(len([held])), [x], tf.float32)
+        assert y.numpy() == 12
+        assert not recording or tape.gradient(y, x).numpy() == 2
+
+    assert _given_away(use)
 
 
 def test_second_order():
