@@ -271,6 +271,24 @@ def test_tasks_that_share_no_names_take_tcp(monkeypatch: pytest.MonkeyPatch) -> 
     server.stop()
 
 
+def test_a_call_with_a_time_limit_leaves_it_to_others_to_open_a_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = tf.train.Server.create_local_server()
+    asking, asked = [], threading.Event()
+    original = GrpcChannel.ask
+
+    def ask(channel: GrpcChannel, *question: Any) -> bytes:
+        asking.append(threading.current_thread().name)
+        asked.set()
+        return original(channel, *question)
+
+    monkeypatch.setattr(GrpcChannel, "ask", ask)
+    with _channel(server.target.removeprefix("grpc://")) as channel:
+        assert isinstance(channel.call(m.GetStatus(), timeout=60.0), m.Status)
+        assert asked.wait(60)
+    assert asking == ["tfexp-lane-opener"]
+    server.stop()
+
+
 def test_a_server_without_lanes_is_asked_over_grpc() -> None:
     server = tf.train.Server({"local": ["localhost:0"]}, security=Security(lanes=False))
     with _channel(server.target.removeprefix("grpc://")) as channel:

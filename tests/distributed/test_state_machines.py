@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -82,8 +83,8 @@ class _Driver:
             for _ in range(1 + repeat):
                 self.feed(ev.Answered(ask.ask, _answer(ask.request)))
 
-    def session(self) -> str:
-        self.feed(ev.Asked(1, m.CreateSession(_graph(), config_pb2.ConfigProto())))
+    def session(self, config: Any = None) -> str:
+        self.feed(ev.Asked(1, m.CreateSession(_graph(), config or config_pb2.ConfigProto())))
         self.settle()
         created = self.outcome[1].reply
         assert isinstance(created, m.SessionCreated)
@@ -213,6 +214,16 @@ def test_of_too_many_steps_the_first_that_nobody_runs_is_forgotten_by_all(
     assert all(isinstance(answer, ev.Respond) for answer in driver.outcome.values())
 
 
+def test_of_the_placements_of_too_many_steps_the_first_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(master_steps, "_MAX_STEPS", 2)
+    driver = _Driver()
+    session = driver.session(config_pb2.ConfigProto(placement_period=1))
+    for call, name in enumerate(("b:0", "c:0", "d:0"), 2):
+        driver.feed(ev.Asked(call, _fetching(session, name)))
+        driver.settle()
+    assert [signature.fetches for signature in driver.master._sessions[session].trials] == [("c:0",), ("d:0",)]
+
+
 def test_of_a_step_that_one_task_cannot_take_the_others_forget_their_parts() -> None:
     driver = _Driver()
     session = driver.session()
@@ -297,7 +308,21 @@ def test_a_failed_step_fails_for_everybody() -> None:
     assert isinstance(run, ev.Execute)
     refused = worker.handle(ev.Failed(run.ask, error))
     assert {(type(c), c.call) for c in refused if isinstance(c, ev.Refuse)} == {(ev.Refuse, 2), (ev.Refuse, 3)}
-    assert worker.handle(ev.Asked(4, m.RecvTensor(5, out))) == [ev.Refuse(4, error)]
+    (late,) = worker.handle(ev.Asked(4, m.RecvTensor(5, out)))
+    assert isinstance(late, ev.Refuse)
+    assert (type(late.error), late.error.message) == (errors.OutOfRangeError, "end")
+
+
+def test_of_a_step_that_failed_the_error_itself_is_not_kept() -> None:
+    """Its traceback has the step's values."""
+    worker = _worker_with(_Program((), (), (frozenset(),)))
+    (run,) = worker.handle(ev.Asked(2, m.RunGraph("", HANDLE, 5)))
+    error = errors.OutOfRangeError(None, None, "end")
+    assert isinstance(run, ev.Execute)
+    worker.handle(ev.Failed(run.ask, error))
+    kept = weakref.ref(error)
+    del error
+    assert kept() is None
 
 
 def test_cleaning_up_aborts_who_waits() -> None:

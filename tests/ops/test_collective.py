@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.runtime.asleep import Background
 from tfexp.core.waiting import Waiting
 from tfexp.ops import collective
 from tfexp.runtime.collectives import LocalExchange
@@ -163,9 +165,34 @@ def test_the_group_forms_anew_after_an_error():
             np.testing.assert_array_equal(session.run([first, second]), [[2.0, 2.0]] * 2)
 
 
+def test_the_others_hear_of_a_step_that_the_keyboard_interrupts():
+    interrupted = set()
+
+    def pass_on(number: int, total: np.ndarray) -> np.ndarray:
+        if number in interrupted:
+            raise KeyboardInterrupt
+        return total
+
+    with tf.Graph().as_default():
+        sums = []
+        for number in range(2):
+            with tf.device(f"/cpu:{number}"):
+                total = collective.all_reduce(tf.constant(1.0), 2, 1, 1, "Add", "Id")
+                total = tf.py_func(functools.partial(pass_on, number), [total], tf.float32)
+                sums.append(collective.all_reduce(total, 2, 1, 2, "Add", "Id"))
+        with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2}, operation_timeout_in_ms=10000)) as session:
+            assert session.run(sums) == [4.0, 4.0]
+            interrupted.add(1)
+            waits = Background(lambda: session.run(sums[0]))
+            with pytest.raises(KeyboardInterrupt):
+                session.run(sums[1])
+            with pytest.raises(tf.errors.AbortedError, match="gave it up"):
+                waits.result()
+
+
 def test_nothing_is_kept_for_a_group_that_has_ended():
     exchange = LocalExchange()
-    first, second = (exchange.group(f"/cpu:{number}", 1, 2) for number in range(2))
+    first, second = (exchange.group(f"/cpu:{number}", 1, 2, {}) for number in range(2))
     assert isinstance(first, Waiting)
     first.result().leave(tf.errors.CancelledError(None, None, "over"))
     second.result().send(0, "late", np.ones(3))

@@ -16,7 +16,7 @@ import tfexp as tf
 from tests.runtime.asleep import Asleep, Background, soon
 from tfexp.core.errors import CancelledError, DeadlineExceededError, InvalidArgumentError
 from tfexp.core.waiting import Promise
-from tfexp.runtime import waiting
+from tfexp.runtime import flow, waiting
 from tfexp.runtime.flow import Flow, Started
 from tfexp.runtime.step import StepState
 
@@ -347,6 +347,36 @@ def test_the_keyboard_interrupts_a_step_that_waits(asleep: Asleep) -> None:
         interrupting.result()
         session.run(q.enqueue(4.0))
         assert session.run(q.dequeue()) == 4.0
+
+
+class _Deaf(Promise):
+    """Its first callback is not taken down: Ctrl-C comes before."""
+
+    __slots__ = ("_heard",)
+
+    def on_settled(self, callback: Callable[[], None]) -> None:
+        if not hasattr(self, "_heard"):
+            self._heard = True
+            raise KeyboardInterrupt
+        super().on_settled(callback)
+
+
+@pytest.mark.parametrize("when", ["parked", "settled"])
+def test_a_step_gives_up_wherever_the_keyboard_interrupts_it(when: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a node is about to be heard of, or when it was heard that one has settled that nobody has taken yet."""
+
+    def interrupted(arrived: Callable[[float], bool], *_: Any) -> None:
+        assert arrived(0.0)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(flow, "sleep_until", interrupted)
+    promise = (_Deaf if when == "parked" else Promise)(lambda: "nothing", Promise.fail)
+    if when == "settled":
+        promise.keep(None)
+    runner: Any = SimpleNamespace(plan=SimpleNamespace(steps=[SimpleNamespace(waits=True, name="n", origin=None)]))
+    step = Background(lambda: Flow(runner, [0], None).run(Started(0, promise, [], 0.0)))
+    with pytest.raises(KeyboardInterrupt):
+        step.result()
 
 
 def test_a_step_that_came_to_its_end_keeps_what_it_took() -> None:

@@ -100,10 +100,11 @@ def captured(nodes: Iterable[ast.AST]) -> dict[str, Names]:
     found: dict[str, Names] = {}
     for node in nodes:
         match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                found[name] = found.get(name, _NONE) | _free(node.args, node.body)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Lambda(args=arguments, body=value)):
-                found[name] = found.get(name, _NONE) | _free(arguments, [value])
+            case ast.FunctionDef(args=arguments, body=body) | ast.AsyncFunctionDef(args=arguments, body=body):
+                found[node.name] = found.get(node.name, _NONE) | _free(arguments, body)
+            case ast.Assign(value=ast.Lambda() as made) | ast.AnnAssign(value=ast.Lambda() as made):
+                for name in bound([node]):
+                    found[name] = found.get(name, _NONE) | _free(made.args, [made.body])
         if not isinstance(node, SCOPES):
             for name, names in captured(ast.iter_child_nodes(node)).items():
                 found[name] = found.get(name, _NONE) | names

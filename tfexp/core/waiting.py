@@ -26,7 +26,7 @@ class Waiting:
         raise NotImplementedError
 
     def on_settled(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once when it settles (at once if it has), from any thread. One callback only."""
+        """Call `callback` once when it settles (at once if it has), from any thread, in place of one not called yet."""
         raise NotImplementedError
 
     def give_up(self, reason: OpError) -> None:

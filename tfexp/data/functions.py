@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +17,7 @@ from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
-from tfexp.ops.calls import finish_function, function_name
+from tfexp.ops.calls import finish_function, forget_function, function_name
 
 _TABLES = frozenset({"HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"})
 
@@ -54,6 +55,8 @@ class DatasetFunction:
                 stacklevel=4,
             )
         made, self.captured = finish_function(graph, inputs, outputs)
+        if graph.outer.is_eager:  # a data set that is there has it bound, and nobody else looks for it
+            weakref.finalize(self, forget_function, graph.outer._functions, made)
         self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})
 
     def _outputs(self, result: Any, transformation: str) -> tuple[list[Tensor], Any]:

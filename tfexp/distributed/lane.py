@@ -226,9 +226,13 @@ class LaneChannel:
         return len(self._free) + len(self._busy)
 
     def call(self, request: m.Request, timeout: float | None = None) -> m.Reply:
-        lane = self._take() or self._open()
+        lane = self._take()
+        if lane is None and timeout is None:
+            lane = self._open()  # which may take longer than a call has
         if lane is None:
-            return self._channel.call(request, timeout)
+            answer = self._channel.call(request, timeout)
+            self._open_behind()
+            return answer
         if timeout is not None:
             return self._call_in_time(lane, request, timeout)
         failure = self._sent(lane, request)
@@ -276,11 +280,15 @@ class LaneChannel:
         return pending.give_up
 
     def _answered(self, reply: m.Reply | None, error: OpError | None, done: OnDone) -> None:
+        if error is None:
+            self._open_behind()
+        done(reply, error)
+
+    def _open_behind(self) -> None:
         """A request that had no lane was answered: its peer is up, and may have lanes for the next."""
-        if error is None and self._kinds and not self._opening and not self._free and self.lanes < _MOST:
+        if self._kinds and not self._opening and not self._free and self.lanes < _MOST:
             self._opening = True
             threading.Thread(target=self._open_one_more, name="tfexp-lane-opener", daemon=True).start()
-        done(reply, error)
 
     def _open_one_more(self) -> None:
         try:

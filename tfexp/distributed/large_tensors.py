@@ -115,10 +115,7 @@ def joined(message: str, data: bytes, arrays: list[Any]) -> bytes:
     """The bytes of a message of that name with the arrays as `tensor_content` where it has room for them."""
     if not arrays:
         return data
-    pieces: list[Any] = []
-    for part in _fill_in(data, _PLACES[message], arrays):
-        pieces.append(part)
-    return b"".join(pieces)
+    return b"".join(_fill_in(data, _PLACES[message], arrays))
 
 
 def _fill_in(data: bytes, path: tuple[int, ...], arrays: list[Any]) -> list[Any]:

@@ -98,6 +98,8 @@ class Steps(Machine):
             return placer.of_stages(placement, lambda places: elements.cut(places, session.incarnations, client))
 
         found = Trials(propose, placer.learn, session.config.placement_period, placer.measured.any)
+        if len(session.trials) == _MAX_STEPS:
+            del session.trials[next(iter(session.trials))]
         session.trials[signature] = found
         return found
 

@@ -15,7 +15,8 @@ from tfexp.distributed.messages import Value, as_array, declared
 from tfexp.distributed.session_graph import WireGraph, add_nodes
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.cohesion import ENTERS, frames_of
+from tfexp.plan.cohesion import frames_of
+from tfexp.plan.primitives import ENTERS
 from tfexp.plan.stages import HELD
 from tfexp.runtime.cpu import configure
 from tfexp.runtime.local import LocalBackend

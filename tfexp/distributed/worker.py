@@ -28,6 +28,7 @@ from tfexp.distributed.events import (
     Respond,
     Unload,
 )
+from tfexp.distributed.status import as_error, code_and_text
 from tfexp.distributed.worker_groups import Groups
 from tfexp.plan.stages import task_of
 from tfexp.runtime.collectives import left
@@ -106,7 +107,8 @@ class Worker(Groups):
         self._graph_numbers = itertools.count(1)
         self._sessions: dict[str, _Session] = {"": _Session()}
         self._steps: dict[int, _Step] = {}
-        self._failed_steps: OrderedDict[int, OpError] = OrderedDict()
+        # Codes and texts: an error itself knows the frames that it has come through, and with them the step's values.
+        self._failed_steps: OrderedDict[int, tuple[int, str]] = OrderedDict()
         self._ran: OrderedDict[tuple[int, str], None] = OrderedDict()
         self._awaiting: list[int] = []  # calls that are answered when no group's values are left
         self._handlers = {
@@ -223,7 +225,7 @@ class Worker(Groups):
         if request.partial:
             raise UnimplementedError(None, None, f"{self._own} makes partial runs only for masters of tfexp's")
         if request.step in self._failed_steps:
-            raise self._failed_steps[request.step]
+            raise as_error(*self._failed_steps[request.step])
         if (request.step, request.graph) in self._ran:
             raise AbortedError(None, None, f"The graph {request.graph} runs, or ran, in step {request.step} already")
         unknown = [key for key in request.sends if key not in program.receives]
@@ -364,7 +366,7 @@ class Worker(Groups):
         return commands
 
     def _remember_failure(self, number: int, error: OpError) -> None:
-        self._failed_steps[number] = error
+        self._failed_steps[number] = code_and_text(error)
         if len(self._failed_steps) > _REMEMBERED_FAILURES:
             self._failed_steps.popitem(last=False)
 
@@ -395,7 +397,7 @@ class Worker(Groups):
             self._tidy(request.step)
             return [Respond(call, m.TensorReceived(value)), *self._said_when_taken()]
         if request.step in self._failed_steps:
-            raise self._failed_steps[request.step]
+            raise as_error(*self._failed_steps[request.step])
         step = self._steps.setdefault(request.step, _Step())
         if request.key in step.takers:
             raise InvalidArgumentError(None, None, f"Somebody else waits for {request.key} already")

@@ -5,16 +5,17 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import nest
-from tfexp.core.op import get_op, register_gradient
+from tfexp.core.op import get_op, register_gradient, remove_gradient
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
-from tfexp.graph.tape import GradientTape
+from tfexp.graph.tape import GradientTape, keep_alive
 
 _numbers = itertools.count(1)
 
@@ -83,6 +84,13 @@ def _takes_variables(grad_function: Callable[..., Any]) -> bool:
     return "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
+class _Registered:
+    """A gradient that is there as long as this."""
+
+    def __init__(self, key: str):
+        weakref.finalize(self, remove_gradient, key)
+
+
 def _build(f: Callable[..., Any], args: list[Any]) -> Any:
     key = f"CustomGradient-{next(_numbers)}"
     known = len(_variables())
@@ -117,6 +125,8 @@ def _build(f: Callable[..., Any], args: list[Any]) -> Any:
         return [None] * len(outputs) + given + list(of_variables)
 
     register_gradient(key, rule)
+    if graph.is_eager:
+        keep_alive(_Registered(key))
     # TensorFlow leaves these behind: they keep a result that is an argument apart from it.
     for output in outputs:
         get_op("Identity")(output, name="Identity")

@@ -22,6 +22,8 @@ def stacked_rows(rows: Rows, count: int | Tensor, axis: int = 0) -> list[Tensor 
         columns = zip(*(rows(i) for i in range(max(count, 1))), strict=True)
         return [None if column[0] is None else _packed(column, count, axis) for column in columns]
     first = rows(0)
+    if all(value is None for value in first):
+        return [None] * len(first)
     found = iter(_looped(lambda i: [convert_to_tensor(g) for g in rows(i) if g is not None], count, first))
     return [None if value is None else _moved(next(found), axis) for value in first]
 

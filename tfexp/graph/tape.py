@@ -62,6 +62,12 @@ def variable_accessed(variable: Any) -> None:
             tape._watch_variable(variable)
 
 
+def keep_alive(thing: Any) -> None:
+    """Have the tapes that are recording hold on to what gradients of eager ops need and know by name only."""
+    for tape in recording.tapes:
+        tape._kept.append(thing)
+
+
 class _Span:
     """The ops that a graph was given from a time on, until it is closed."""
 
@@ -102,6 +108,7 @@ class GradientTape:
         self._variables: dict[Any, None] = {}
         self._ops: list[Operation] = []
         self._spans: list[_Span] = []
+        self._kept: list[Any] = []
 
     def __enter__(self) -> GradientTape:
         if self._is_recording:
@@ -157,8 +164,8 @@ class GradientTape:
         self._variables[variable] = None
 
     def watched_variables(self) -> tuple[Any, ...]:
-        """The variables that were read or watched: a graph's in the order of their making, others of their reading."""
-        return tuple(sorted(self._variables, key=lambda variable: variable._ref().op._id))
+        """The variables that were read or watched, in the order of their making."""
+        return tuple(sorted(self._variables, key=lambda one: (getattr(one, "_number", 0), one._ref().op._id)))
 
     def _note(self, op: Operation) -> None:
         watched = self._watched

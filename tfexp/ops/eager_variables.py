@@ -43,7 +43,8 @@ class EagerVariable(ResourceVariable):
     """
 
     def _make_nodes(self, initial_value: Any, name: str | None, dtype: Any, shape: Any, validate_shape: bool) -> None:
-        self._unique_id = f"{name or 'Variable'}_{next(_numbers)}"
+        self._number = next(_numbers)
+        self._unique_id = f"{name or 'Variable'}_{self._number}"
         with name_scope(name, "Variable") as scope:
             value = initial_value() if callable(initial_value) else initial_value
             value = convert_to_tensor(value, name="initial_value", dtype=dtype)

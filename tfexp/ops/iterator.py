@@ -224,7 +224,7 @@ def _(dataset: InputShape, iterator: InputShape) -> list[TensorShape]:
 
 
 def _resource(ctx: Any, container: str, name: str, types: Sequence[Any], shapes: Sequence[TensorShape]) -> IteratorResource:
-    found: IteratorResource = ctx.resource(container, f"iterator/{name}", lambda: IteratorResource(name, types, shapes))
+    found: IteratorResource = ctx.resource(container, name, lambda: IteratorResource(name, types, shapes), "iterator")
     if found.types != list(types):
         raise InvalidArgumentError(
             None,

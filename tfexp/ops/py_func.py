@@ -32,7 +32,7 @@ from tfexp.graph.defaults import new_eager_world
 from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, get_default_graph
-from tfexp.graph.tape import GradientTape
+from tfexp.graph.tape import GradientTape, keep_alive
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import zeros_like
 
@@ -52,11 +52,17 @@ _numbers = itertools.count()
 
 
 def _register(function: _Registered) -> str:
-    """The token of a function that lives as long as the graph that is being built (the outermost one)."""
+    """The token of a function that lives as long as the graph that is being built (the outermost one).
+
+    The world of eager execution goes on: once it has run there, who calls it holds it, and tapes that may differentiate it.
+    """
     token = f"pyfunc_{next(_numbers)}"
     _registered[token] = function
     graph = get_default_graph()
-    while isinstance(graph, FunctionGraph):
+    if graph.is_eager:
+        keep_alive(function)
+        return token
+    while isinstance(graph, FunctionGraph) and not graph.outer.is_eager:
         graph = graph.outer
     graph.keep_alive(function)
     return token
@@ -266,8 +272,9 @@ def _(op: Operation, *grads: Any) -> list[Any]:
     eager: _Eager = found.original
     types = [t.dtype.base_dtype for t in op.inputs]
     given = [zeros_like(y) if g is None else g for g, y in zip(grads, op.outputs, strict=True)]
+    backward = _Registered(eager.gradient, _NoSecond())
     with control_dependencies([op]):
-        result = eager_py_func_op(given, token=_register(_Registered(eager.gradient, _NoSecond())), Tout=types)
+        result = eager_py_func_op(given, token=_register(backward), Tout=types)
     for grad, x in zip(result, op.inputs, strict=True):
         grad.set_shape(x.shape)
     return list(result)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.plan.cohesion import ENTERS, EXITS, MERGES, SWITCHES
+from tfexp.plan.primitives import BACK_EDGES, ENTERS, EXITS, MERGES, SWITCHES
 
-_LOOPS = ENTERS | EXITS | frozenset({"NextIteration", "RefNextIteration", "LoopCond"})
+_LOOPS = ENTERS | EXITS | BACK_EDGES | {"LoopCond"}
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,10 @@ from collections.abc import Iterable, Iterator
 from tfexp.core.text import as_str_any
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.plan.primitives import BACK_EDGES, ENTERS, EXITS, MERGES, SWITCHES
 
-SWITCHES = frozenset({"Switch", "RefSwitch"})
-MERGES = frozenset({"Merge", "RefMerge"})
-ENTERS = frozenset({"Enter", "RefEnter"})
-EXITS = frozenset({"Exit", "RefExit"})
 # What hands on a value as it is, wherever it runs.
-PASSING_ON = MERGES | EXITS | frozenset({"Switch", "Enter", "NextIteration", "RefNextIteration", "LoopCond"})
+PASSING_ON = MERGES | EXITS | BACK_EDGES | frozenset({"Switch", "Enter", "LoopCond"})
 
 
 class Groups:

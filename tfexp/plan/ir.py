@@ -15,9 +15,8 @@ from tfexp.core.dtypes import DType
 from tfexp.core.kernel import Call, Kernel
 from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape
+from tfexp.plan.primitives import SWITCHES
 
-# The primitives that decide at run time which of their outputs live.
-SWITCHES = frozenset({"Switch", "RefSwitch"})
 _STORES = ("Assign", "AssignVariableOp")
 _LIGHT_BYTES = 1 << 14
 

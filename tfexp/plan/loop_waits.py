@@ -12,9 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection
 
 from tfexp.plan.ir import Draft, Node, is_pure
-
-_ENTERS = frozenset({"Enter", "RefEnter"})
-_EXITS = frozenset({"Exit", "RefExit"})
+from tfexp.plan.primitives import ENTERS, EXITS
 
 
 def let_go(draft: Draft, frames: dict[Node, tuple[str, ...]]) -> None:
@@ -31,11 +29,11 @@ def let_go(draft: Draft, frames: dict[Node, tuple[str, ...]]) -> None:
                 readers[value.node].append(node)
         for before in node.controls:
             waiters[before].append(node)
-        if node.type in _EXITS:
+        if node.type in EXITS:
             exits[frames[node]].add(node)
     gone: set[Node] = set()
     for enter in draft.nodes:
-        source = enter.inputs[0].node if enter.type in _ENTERS else None
+        source = enter.inputs[0].node if enter.type in ENTERS else None
         if source is None:
             continue
         if source.controls and not source.inputs and is_pure(source):

@@ -15,13 +15,9 @@ from typing import Any
 from tfexp.core.errors import InternalError, InvalidArgumentError, UnimplementedError
 from tfexp.core.kernel import Kernel
 from tfexp.core.op import Arg, Op, get_op
-from tfexp.plan.ir import SWITCHES, Draft, LoopDraft, Node, Value, drafts_within, is_pure, ref_flags
+from tfexp.plan.ir import Draft, LoopDraft, Node, Value, drafts_within, is_pure, ref_flags
 from tfexp.plan.loop_waits import let_go
-
-_ENTERS = frozenset({"Enter", "RefEnter"})
-_EXITS = frozenset({"Exit", "RefExit"})
-_MERGES = frozenset({"Merge", "RefMerge"})
-_BACK_EDGES = frozenset({"NextIteration", "RefNextIteration"})
+from tfexp.plan.primitives import BACK_EDGES, ENTERS, EXITS, MERGES, SWITCHES
 
 # Where a node is: the names of the frames around it, outermost first.
 Frame = tuple[str, ...]
@@ -32,7 +28,7 @@ def contract_loops(draft: Draft) -> None:
 
     InvalidArgumentError for edges between frames that do not go through an Enter or an Exit.
     """
-    if not any(node.type in _ENTERS for node in draft.nodes):
+    if not any(node.type in ENTERS for node in draft.nodes):
         return
     frames = _frames(draft)
     let_go(draft, frames)
@@ -63,8 +59,8 @@ def _frames(draft: Draft) -> dict[Node, Frame]:
     for node in draft.nodes:
         before = {v.node for v in node.inputs if v.node is not None}
         before.update(node.controls)
-        if node.type in _MERGES:
-            before = {b for b in before if b.type not in _BACK_EDGES}
+        if node.type in MERGES:
+            before = {b for b in before if b.type not in BACK_EDGES}
         waiting[node] = len(before)
         for other in before:
             successors[other].append(node)
@@ -102,13 +98,13 @@ def _frame_of(node: Node, frames: dict[Node, Frame]) -> Frame:
     # Control edges may come from the frames around.
     around = max((_leads_to(c, frames) for c in node.controls), key=len, default=())
     frame = around if found is None else found[0]
-    if node.type in _ENTERS:
+    if node.type in ENTERS:
         return (*frame, node.attrs["frame_name"])
     return frame
 
 
 def _leads_to(node: Node, frames: dict[Node, Frame]) -> Frame:
-    return frames[node][:-1] if node.type in _EXITS else frames[node]
+    return frames[node][:-1] if node.type in EXITS else frames[node]
 
 
 def _name(value: Value) -> str:
@@ -130,7 +126,7 @@ def _contract(nodes: list[Node], around: Frame, frames: dict[Node, Frame], repla
             inside[frame[: len(around) + 1]].append(node)
     for frame, members in inside.items():
         parts = _contract(members, frame, frames, replaced)
-        if not any(node.type in _BACK_EDGES for node in parts):
+        if not any(node.type in BACK_EDGES for node in parts):
             own.extend(map(_run_once, parts))
             continue
         loop = _Loop(frame[-1], parts, replaced).as_node()
@@ -182,15 +178,15 @@ class _Loop:
         if len(conditions) != 1:
             raise self._unimplemented(nodes[0], f"it has {len(conditions)} LoopCond nodes, not one")
         self.condition = conditions[0]
-        self.enters = [node for node in nodes if node.type in _ENTERS]
-        self.exits = [node for node in nodes if node.type in _EXITS]
-        self.back_edges = [node for node in nodes if node.type in _BACK_EDGES]
+        self.enters = [node for node in nodes if node.type in ENTERS]
+        self.exits = [node for node in nodes if node.type in EXITS]
+        self.back_edges = [node for node in nodes if node.type in BACK_EDGES]
         self.switches = [n for n in nodes if n.type in SWITCHES and n.inputs[1] is self.condition.outputs[0]]
         self.ways_out = self._ways_out()
         backs = set(self.back_edges)
-        self.merges = [n for n in nodes if n.type in _MERGES and any(v.node in backs for v in n.inputs)]
-        self.initial = [self._input_from(merge, _ENTERS) for merge in self.merges]
-        self.following = [self._input_from(merge, _BACK_EDGES) for merge in self.merges]
+        self.merges = [n for n in nodes if n.type in MERGES and any(v.node in backs for v in n.inputs)]
+        self.initial = [self._input_from(merge, ENTERS) for merge in self.merges]
+        self.following = [self._input_from(merge, BACK_EDGES) for merge in self.merges]
         starts = set(self.initial)
         self.constants = [node for node in self.enters if node not in starts]
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tfexp.plan.ir import SWITCHES, Node, Value
+from tfexp.plan.ir import Node, Value
+from tfexp.plan.primitives import SWITCHES
 
 
 def find_mortal(nodes: list[Node]) -> set[Node]:

@@ -31,10 +31,11 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
 from tfexp.plan.branches import Branches, Conditions, Taken
-from tfexp.plan.cohesion import MERGES, PASSING_ON, Groups
+from tfexp.plan.cohesion import PASSING_ON, Groups
 from tfexp.plan.levels import Levels
 from tfexp.plan.narrow import kept_exact
-from tfexp.plan.prune import PLACEHOLDERS
+from tfexp.plan.primitives import MERGES
+from tfexp.plan.prune import needed_operations
 from tfexp.plan.stages import HELD, Edge, Loop, Partition, Round, Stage, task_of
 from tfexp.plan.torn_loops import Part, PlacedByName, TornLoop, Whole, take_apart
 
@@ -45,17 +46,7 @@ _LARGE = 1 << 18
 
 def needed(fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Iterable[Tensor]) -> list[Operation]:
     """The nodes that a step runs, in the order in which the graph got them."""
-    fed = set(feeds)
-    fed_placeholders = {t.op for t in fed if t.op.type in PLACEHOLDERS}
-    found: set[Operation] = set()
-    pending = [t.op for t in fetches if t not in fed] + list(targets)
-    while pending:
-        op = pending.pop()
-        if op not in found:
-            found.add(op)
-            pending.extend(t.op for t in op._inputs if t not in fed)
-            pending.extend(c for c in op._control_inputs if c not in fed_placeholders)
-    return sorted(found, key=lambda op: op._id)
+    return sorted(needed_operations(fetches, targets, set(feeds)), key=lambda op: op._id)
 
 
 def partition(

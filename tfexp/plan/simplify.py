@@ -99,7 +99,7 @@ SAME_AS: dict[str, SameAs] = {
     **dict.fromkeys(["Reshape", "Tile", "Squeeze", "ExpandDims"], _if_shape_stays),
     "BroadcastTo": _if_known_shape_stays,
     **dict.fromkeys(_REDUCTIONS, _if_no_axes),
-    **dict.fromkeys(["AddN", "ConcatV2", "Concat"], _if_alone),
+    "AddN": _if_alone,
     "Slice": _if_whole,
     "Cast": _if_type_stays,
     "Transpose": _if_in_order,

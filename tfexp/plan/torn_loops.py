@@ -27,9 +27,8 @@ from tfexp.graph.graphdef import extend_graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Places
-from tfexp.plan.cohesion import ENTERS, EXITS, MERGES, SWITCHES, frames_of
-
-_BACK_EDGES = frozenset({"NextIteration", "RefNextIteration"})
+from tfexp.plan.cohesion import frames_of
+from tfexp.plan.primitives import BACK_EDGES, ENTERS, EXITS, MERGES, SWITCHES
 
 
 class Whole(Exception):  # noqa: N818  (an answer, and no error of anybody's)
@@ -125,11 +124,11 @@ class _Apart:
                 raise Whole(f"{op.name} ({op.type}) is fed inside of it")
         self._name = names.pop()
         inside = [op for op in members if len(frames[op]) == 1]
-        self._merges = [op for op in inside if op.type in MERGES and any(t.op.type in _BACK_EDGES for t in op._inputs)]
+        self._merges = [op for op in inside if op.type in MERGES and any(t.op.type in BACK_EDGES for t in op._inputs)]
         self._conditions = [op for op in inside if op.type == "LoopCond"]
         if len(self._conditions) != 1 or any(len(op._inputs) != 2 for op in self._merges):
             raise Whole("it has not the form of a while loop")
-        first = [next(t for t in op._inputs if t.op.type not in _BACK_EDGES) for op in self._merges]
+        first = [next(t for t in op._inputs if t.op.type not in BACK_EDGES) for op in self._merges]
         if any(t.op not in enters for t in first):
             raise Whole("it has not the form of a while loop")
         entered = {t.op for t in first}
@@ -148,8 +147,8 @@ class _Apart:
 
     def loop(self) -> TornLoop:
         number = {merge: n for n, merge in enumerate(self._merges)}
-        first = [next(t for t in op._inputs if t.op.type not in _BACK_EDGES) for op in self._merges]
-        last = [next(t for t in op._inputs if t.op.type in _BACK_EDGES) for op in self._merges]
+        first = [next(t for t in op._inputs if t.op.type not in BACK_EDGES) for op in self._merges]
+        last = [next(t for t in op._inputs if t.op.type in BACK_EDGES) for op in self._merges]
         values = [t.op._inputs[0] for t in first] + [op._inputs[0] for op in self._invariants]
         borders: dict[Tensor, int] = {op._outputs[0]: len(first) + n for n, op in enumerate(self._invariants)}
         borders.update({merge._outputs[0]: n for merge, n in number.items()})

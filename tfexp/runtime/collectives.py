@@ -22,6 +22,7 @@ from tfexp.core.waiting import Promise, Waiting
 
 Who = TypeVar("Who")
 Done = Callable[[Any, OpError | None], None]  # called once, with an answer or with an error
+Place = tuple[str, int, int]  # a device, and the key and the size of a group
 
 
 @dataclass(frozen=True)
@@ -143,28 +144,33 @@ class Exchange(abc.ABC):
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._groups: dict[tuple[str, int, int], Group] = {}
-        self._joining: dict[tuple[str, int, int], list[Promise]] = {}
+        self._groups: dict[Place, Group] = {}
+        self._joining: dict[Place, list[Promise]] = {}
         self._ended = False
 
-    def group(self, device: str, key: int, size: int) -> Any:
+    def group(self, device: str, key: int, size: int, begun: dict[Place, Group]) -> Any:
         """The membership of `device` in the group, or a Waiting for it.
 
-        Who stops waiting does not take back that the device has joined: the next step finds what came of it.
+        `begun`: those that the step has so far. It keeps to them also when they are over: the others join with their next
+        steps. Who stops waiting does not take back that the device has joined: the next step finds what came of it.
         """
         place = (device, key, size)
         with self._lock:
-            found = self._groups.get(place)
+            found = begun.get(place) or self._groups.get(place)
             if found is not None:
-                return found
-            promise = Promise(lambda: f"the {size} devices of the collective group {key}", Promise.fail)
+                return begun.setdefault(place, found)
+            promise = Promise(
+                lambda: f"the {size} devices of the collective group {key}",
+                Promise.fail,
+                lambda group: begun.setdefault(place, group),
+            )
             is_first = place not in self._joining
             self._joining.setdefault(place, []).append(promise)
         if is_first:
             self._join(device, key, size, functools.partial(self._joined, place))
         return promise
 
-    def _joined(self, place: tuple[str, int, int], formed: Formed | None, error: OpError | None) -> None:
+    def _joined(self, place: Place, formed: Formed | None, error: OpError | None) -> None:
         group = None if formed is None else Group(self, formed, place[0])
         with self._lock:
             waiting, ended = self._joining.pop(place), self._ended
@@ -232,7 +238,7 @@ class LocalExchange(Exchange):
         self._forming: Forming[Done] = Forming(itertools.count(1).__next__)
         self._values: dict[tuple[int, str], Any] = {}
         self._takers: dict[tuple[int, str], Done] = {}
-        self._left: dict[int, OpError] = {}
+        self._left: dict[int, str] = {}  # and why: an error itself would keep the values of the steps that it ends
 
     def _join(self, device: str, key: int, size: int, done: Done) -> None:
         with self._state:
@@ -253,11 +259,11 @@ class LocalExchange(Exchange):
 
     def _fetch(self, number: int, key: str, done: Done) -> Callable[[OpError], None]:
         with self._state:
-            value, error = self._values.pop((number, key), None), self._left.get(number)
-            if value is None and error is None:
+            value, why = self._values.pop((number, key), None), self._left.get(number)
+            if value is None and why is None:
                 self._takers[number, key] = done
                 return lambda _: self._forget((number, key))
-        done(value, None if value is not None else error)
+        done(value, None if value is not None else AbortedError(None, None, why or ""))
         return lambda _: None
 
     def _forget(self, place: tuple[int, str]) -> None:
@@ -266,12 +272,12 @@ class LocalExchange(Exchange):
 
     def _leave(self, key: int, number: int, error: OpError, keeps: bool) -> None:
         with self._state:
-            self._left[number] = error = left("a device of the group", error)
+            self._left[number] = why = left("a device of the group", error).message
             takers = [self._takers.pop(place) for place in list(self._takers) if place[0] == number]
             for place in [place for place in self._values if place[0] == number]:
                 del self._values[place]
         for taker in takers:
-            taker(None, error)
+            taker(None, AbortedError(None, None, why))
 
 
 def left(who: str, error: OpError) -> OpError:

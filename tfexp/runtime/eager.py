@@ -17,7 +17,7 @@ import operator
 import random
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -52,12 +52,22 @@ _MOST_SCALARS = 1000
 
 
 class EagerContext(NodeContext):
-    """What a kernel may ask for: resources without a name of their own are new each time, and nobody else's."""
+    """What a kernel may ask for: resources without a name of their own are new each time, and nobody else's.
+
+    Nor does anybody else keep them, or what the kernel remembers.
+    """
 
     __slots__ = ()
 
     def resource(self, container: str, name: str, create: Callable[[], Any], kind: str = "") -> Any:
         return create() if name == self.node_name else super().resource(container, name, create, kind)
+
+    @property
+    def node_state(self) -> dict[str, Any]:
+        """It lives as long as the context."""
+        if self._state is None:
+            self._state = {}
+        return self._state
 
 
 class Callbacks(threading.local):
@@ -124,11 +134,13 @@ class EagerGraph(Graph):
 
     def _called(self, named: NameAttrList) -> _Called:
         """What runs calls of a function of the library; its random numbers go on from call to call."""
-        function = self._functions[named.name].instance(named.attr)
+        known = self._functions[named.name]
+        function = known.instance(named.attr)
         found = self._callable.get(function)
         if found is None:
+            self._callable = {one: called for one, called in self._callable.items() if called.is_of(self._functions)}
             bound = BoundFunction(function, self.resources, DEVICE, process_config.for_session())
-            found = self._callable[function] = _Called(function, bound)
+            found = self._callable[function] = _Called(known, function, bound)
         return found
 
     @property
@@ -145,7 +157,9 @@ class EagerGraph(Graph):
         kernel = op_def.kernels.get("CPU")
         if kernel is None:
             raise errors.UnimplementedError(None, None, f"{op_def.name} cannot run by itself, outside of a graph")
-        has_memory = op_def.is_stateful and not kernel.handle
+        # Functions that ops are given do not come again.
+        takes_functions = any("func" in attr.kind for attr in op_def.attrs.values())
+        has_memory = op_def.is_stateful and not kernel.handle and not takes_functions
         context = self._remembered_context(op_def, attrs) if has_memory else self.context_of(op_def)
         refusal = None
         try:
@@ -239,11 +253,16 @@ _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 
 
 class _Called:
-    """A function as a step of its own, called with eager tensors."""
+    """A function, an instance of one that is `known` to the library, as a step of its own, called with eager tensors."""
 
-    def __init__(self, function: Function, bound: BoundFunction):
+    def __init__(self, known: Function, function: Function, bound: BoundFunction):
+        self._known = known
         self._bound = bound
         self._is_stateful = function.is_stateful
+
+    def is_of(self, library: Mapping[str, Function]) -> bool:
+        """Whether it is still there to be called."""
+        return library.get(self._known.name) is self._known
 
     def __call__(self, inputs: Sequence[Any]) -> Sequence[Any]:
         values = [tensor._value for tensor in inputs]
@@ -290,15 +309,30 @@ def read(ref: Ref) -> np.ndarray:
 
 def _own(ref: Ref) -> None:
     """Give the variable a buffer of its own if somebody holds the one that it has, or a view of it."""
-    buffer = ref.value
-    # References that there always are: the variable's (or for the memory below, the buffer's) and the call's argument;
-    # and the name `buffer`.
-    if buffer is not None and (
-        sys.getrefcount(buffer) > 3 or (buffer.base is not None and sys.getrefcount(buffer.base) > 2)
-    ):
+    buffer_references, base_references = _references(ref)
+    if buffer_references > _OWN_REFERENCES[0] or base_references > _OWN_REFERENCES[1]:
+        buffer: Any = ref.value
         own = aligned_empty(buffer.shape, buffer.dtype)
         own[...] = buffer
         ref.value = own
+
+
+def _references(ref: Ref) -> tuple[int, int]:
+    """How many there are to a variable's buffer and to the memory below it, those of looking at them included."""
+    buffer = ref.value
+    if buffer is None:
+        return 0, 0
+    return sys.getrefcount(buffer), 0 if buffer.base is None else sys.getrefcount(buffer.base)
+
+
+def _own_references() -> tuple[int, int]:
+    """Those of a variable whose value nobody else holds: how many looking takes is up to the version of Python."""
+    ref = Ref("", dtypes.float32, TensorShape([1]))
+    ref.value = aligned_empty((1,), np.float32)
+    return _references(ref)
+
+
+_OWN_REFERENCES = _own_references()
 
 
 def _refusal(op_def: Op, values: Sequence[Any], attrs: dict[str, Any]) -> errors.OpError | None:

@@ -74,6 +74,8 @@ def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: s
     graph: Any = get_default_graph()
     if not graph.is_eager or graph.marks_nodes:
         return apply_op(op, args, kwargs, name)
+    if kwargs and not kwargs.keys() <= op.attrs.keys():  # an input by its name, which is nothing to remember
+        return apply_op(op, args, kwargs, name)
     key: list[Any] = [op, *kwargs.items()]
     values: list[Any] = []
     for arg in args:

@@ -15,7 +15,7 @@ from tfexp.core.errors import CancelledError, OpError
 from tfexp.core.waiting import Waiting
 from tfexp.plan.plan import Plan
 from tfexp.runtime.step import StepState
-from tfexp.runtime.waiting import log_hint, sleep_until
+from tfexp.runtime.waiting import log_hint, sleep_until, wait_without_end
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,9 @@ class Flow:
         while self._parked:
             for started in list(self._parked.values()):
                 started.waiting.give_up(reason)
-            started = self._parked.pop(self._settled.get())
+            _, started = self._parked.popitem()
+            # Whether it was heard that this one settled is not known after a Ctrl-C: so it is asked once more.
+            wait_without_end(started.waiting)
             try:
                 following = started.waiting.result()
             except OpError:

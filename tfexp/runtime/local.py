@@ -136,11 +136,11 @@ class LocalBackend:
             try:
                 # A step that came to its end has done so, even if its time was over by then: what it took is not lost.
                 return runner(values)
-            except Exception as error:
+            except BaseException as error:
                 if state.exchange is not None:
-                    state.exchange.fail(CancelledError(None, None, f"its step has failed: {error}"))
+                    state.exchange.fail(CancelledError(None, None, f"its step has failed: {str(error) or repr(error)}"))
                 # A kernel that was woken by the cancellation reports what it saw; the reason is the better answer.
-                if state.reason is not None and type(error) is not type(state.reason):
+                if isinstance(error, Exception) and state.reason is not None and type(error) is not type(state.reason):
                     raise state.reason from error
                 raise
             finally:

@@ -12,7 +12,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tfexp.core.errors import CancelledError, DeadlineExceededError, NotFoundError, OpError
 from tfexp.core.kernel import BoundFunction
 from tfexp.graph.function import Function
-from tfexp.runtime.collectives import Exchange
+from tfexp.runtime.collectives import Exchange, Group, Place
 from tfexp.runtime.resources import AnyResources
 
 
@@ -30,8 +30,9 @@ class StepState:
         self._timeout_in_ms = timeout_in_ms
         self.deadline = time.monotonic() + timeout_in_ms / 1e3 if timeout_in_ms > 0 else None
         self._timer: threading.Timer | None = None
-        # What its collective ops go by, if it has any.
+        # What its collective ops go by, if it has any, and the groups that they have found.
         self.exchange: Exchange | None = None
+        self.groups: dict[Place, Group] = {}
         # Called when the step's thread goes to sleep, for whoever lent it.
         self.on_sleep: Callable[[], None] | None = None
 
@@ -179,10 +180,11 @@ class NodeContext:
         return bound
 
     def group(self, key: int, size: int) -> Any:
-        exchange = self._resources.exchange
-        if current.step is not None:
-            current.step.exchange = exchange
-        return exchange.group(self.device, key, size)
+        exchange, step = self._resources.exchange, current.step
+        if step is None:
+            return exchange.group(self.device, key, size, {})
+        step.exchange = exchange
+        return exchange.group(self.device, key, size, step.groups)
 
     def cancelled(self) -> bool:
         step = current.step

@@ -81,6 +81,13 @@ def wait_for(waiting: Any, step: Step | None = None) -> Any:
     return waiting
 
 
+def wait_without_end(waiting: Waiting) -> None:
+    """Sleep until it has settled, whatever becomes of the step."""
+    settled = threading.Event()
+    waiting.on_settled(settled.set)
+    settled.wait()
+
+
 def _wait_once(waiting: Waiting, step: Step | None) -> Any:
     state = current.step
     hint = None if step is None else functools.partial(log_hint, step, waiting)

@@ -64,6 +64,16 @@ def closure_that_is_used_later(x):
 
 
 @program((5,), (1,))
+def closures_of_several_names(x):
+    y = 1
+    _g = h = lambda: y
+    k: object = lambda: y * 2
+    if x > 2:
+        y = 3
+    return h() + k()
+
+
+@program((5,), (1,))
 def defaults(x):
     def g(a, b=3, *rest, c=4, **more):
         if a > b:
