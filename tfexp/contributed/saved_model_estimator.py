@@ -44,7 +44,7 @@ class SavedModelEstimator(Estimator):
         checkpoint = self.saved_model_loader.variables_path
         variables = [name for name, _ in list_variables(checkpoint)]
         super().__init__(self._load, model_dir, warm_start_from=WarmStartSettings(checkpoint, variables))
-        self._model: Model = _WithItsOwnStep(self._load, self._params, self._config)
+        self._model: Model = _WithItsOwnStep(self._load, self._params, self._config, self._model.make_step)
         self._graphs = {mode: meta_graph for mode in TAGS if (meta_graph := self._meta_graph(mode)) is not None}
 
     def _meta_graph(self, mode: str) -> Any:
