@@ -1,13 +1,10 @@
 """Eager execution: values at once, variables, tapes, Python's control flow, data sets. Numbers recorded from TensorFlow."""
 
-import contextlib
-import gc
 import os
 import pathlib
 import pickle
 import subprocess
 import sys
-import weakref
 
 import numpy as np
 import pytest
@@ -165,64 +162,6 @@ def test_a_tape_gives_its_variables_in_the_order_of_their_making():
     with tf.GradientTape() as tape:
         second * first
     assert [variable is made for variable, made in zip(tape.watched_variables(), (first, second), strict=True)] == [True] * 2
-
-
-def test_what_an_op_is_given_by_name_is_not_kept():
-    x = tf.zeros([2])
-    before = sys.getrefcount(x)
-    tf.raw_ops.AddV2(x=x, y=x)
-    assert sys.getrefcount(x) == before
-
-
-def test_what_has_no_name_of_its_own_is_kept_by_nobody():
-    world = tf.get_default_graph()
-    for seed in range(3):
-        assert len(list(tf.data.Dataset.from_tensor_slices([1, 2]))) == 2
-        tf.random_normal([2], seed=seed)
-    assert not any(world.resources._containers.values())
-    assert not world.resources._node_states
-
-
-def test_functions_that_nobody_can_call_any_more_are_gone():
-    world = tf.get_default_graph()
-    for number in range(3):
-        one = tf.constant(float(number))
-        assert [element.numpy() for element in tf.data.Dataset.range(1).map(lambda _, one=one: one)] == [number]
-        assert tf.function(lambda x, one=one: x + one)(one).numpy() == 2 * number
-        gc.collect()
-    assert not world._functions
-    assert len(world._callable) <= 1  # the last one goes when there is another
-
-
-def _given_away(use):
-    """Whether what `use` closes over is freed once it has ended."""
-
-    class Held:
-        pass
-
-    held = Held()
-    kept = weakref.ref(held)
-    use(held)
-    del held
-    gc.collect()
-    return kept() is None
-
-
-@pytest.mark.parametrize("recording", [False, True])
-def test_functions_of_the_users_own_are_given_away_when_nobody_differentiates_them_any_more(recording):
-    x = tf.constant(3.0)
-
-    def use(held):
-        ours = tf.custom_gradient(lambda a: (a * 2.0, lambda grad: grad * len([held])))
-        with tf.GradientTape() if recording else contextlib.nullcontext() as tape:
-            if recording:
-                tape.watch(x)
-            y = ours(x) + tf.py_function(lambda a: a * len([held]), [x], tf.float32)
-            y += tf.py_func(lambda a: a * np.float32(len([held])), [x], tf.float32)
-        assert y.numpy() == 12
-        assert not recording or tape.gradient(y, x).numpy() == 2
-
-    assert _given_away(use)
 
 
 def test_second_order():
