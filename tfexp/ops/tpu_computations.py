@@ -156,19 +156,18 @@ def _entering(computation: Callable[..., Any], inputs: Any) -> list[Tensor]:
 def _check_arguments(computation: Callable[..., Any], given: Sequence[Any]) -> None:
     """TypeError unless the computation can be called with that many arguments."""
     kinds = inspect.Parameter
-    taken = [one for one in inspect.signature(computation).parameters.values() if one.kind != kinds.KEYWORD_ONLY]
-    named = [one for one in taken if one.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
+    parameters = inspect.signature(computation).parameters.values()
+    named = [one for one in parameters if one.kind in (kinds.POSITIONAL_ONLY, kinds.POSITIONAL_OR_KEYWORD)]
     least = sum(one.default is kinds.empty for one in named)
-    most = None if any(one.kind == kinds.VAR_POSITIONAL for one in taken) else len(named)
-    if least <= len(given) and (most is None or len(given) <= most):
+    has_any_number = any(one.kind == kinds.VAR_POSITIONAL for one in parameters)
+    if least <= len(given) and (has_any_number or len(given) <= len(named)):
         return
-    wanted = ("exactly" if least == most else "at least", least) if len(given) < least else ("at most", most)
-    if least == most:
-        wanted = ("exactly", most)
+    count = least if len(given) < least else len(named)
+    bound = "exactly" if least == len(named) and not has_any_number else "at least" if len(given) < least else "at most"
     raise TypeError(
         "Supplied computation cannot be called with the specified inputs. You specified "
-        f"{len(given)} inputs: {[getattr(one, 'name', one) for one in given]}, but the computation needs {wanted[0]} "
-        f"{wanted[1]} argument{'' if wanted[1] == 1 else 's'}"
+        f"{len(given)} inputs: {[getattr(one, 'name', one) for one in given]}, but the computation needs {bound} {count} "
+        f"argument{'' if count == 1 else 's'}"
     )
 
 
