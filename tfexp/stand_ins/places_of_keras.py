@@ -53,7 +53,7 @@ KERAS = {
     "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils tfexp.stand_ins.keras_tensors",
     "keras.engine.sequential": "tf.keras.models",
     "keras.engine.training_generator": "tfexp.stand_ins.keras_generators",
-    "keras.engine.training_utils": "tfexp.stand_ins.keras_training",
+    "keras.engine.training_utils": "is tfexp.stand_ins.keras_training",
     "keras.engine.training": "tf.keras.models",
     "keras.keras_parameterized": "tfexp.stand_ins.keras_tests",
     "keras.layers.convolutional": (
