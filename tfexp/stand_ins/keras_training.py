@@ -2,27 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import abc
+import multiprocessing.pool
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes, nest
-from tfexp.data.dataset import Dataset
 from tfexp.graph.eager_tensor import EagerTensor
-from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.keras import backend
-from tfexp.keras.training.arrays import check_lengths, check_shapes, in_order, is_symbolic
+from tfexp.keras.training.arrays import is_composite_value
 from tfexp.keras.training.batches import Whole, batches_shuffled
-from tfexp.keras.training.by_output import losses_by_output, weights_by_output
 from tfexp.keras.training.dataset_batches import is_dataset
+from tfexp.keras.training.joined import joined
 from tfexp.keras.training.loop import Validation
-from tfexp.keras.training.outputs import as_loss as get_loss_function
-from tfexp.keras.training.outputs import reported_name as get_metric_name
 from tfexp.keras.training.sample_weights import combined_weights as standardize_weights
+from tfexp.stand_ins.keras_training_data import (
+    TrainingLoop,
+    assert_not_batched,
+    assert_not_shuffled,
+    call_metric_function,
+    cast_if_floating_dtype,
+    cast_if_floating_dtype_and_mismatch,
+    cast_single_tensor,
+    check_array_lengths,
+    check_generator_arguments,
+    check_loss_and_target_compatibility,
+    check_num_samples,
+    check_steps_argument,
+    collect_per_output_metric_info,
+    convert_eager_tensors_to_numpy,
+    extract_tensors_from_dataset,
+    generic_output_names,
+    get_input_shape_and_dtype,
+    get_iterator,
+    get_loss_function,
+    get_metric_function,
+    get_metric_name,
+    get_progbar,
+    get_static_batch_size,
+    has_symbolic_tensors,
+    has_tensors,
+    infer_steps_for_dataset,
+    initialize_iterator,
+    is_dataset_or_iterator,
+    is_eager_dataset_or_iterator,
+    list_to_tuple,
+    prepare_loss_functions,
+    standardize_class_weights,
+    standardize_input_data,
+    standardize_sample_or_class_weights,
+    standardize_sample_weights,
+    standardize_single_array,
+    unpack_iterator_input,
+    validate_dataset_input,
+    validate_input_types,
+    verify_dataset_shuffled,
+)
 
-__all__ = ["get_loss_function", "get_metric_name", "standardize_weights"]
+__all__ = [
+    "standardize_weights",
+    "TrainingLoop",
+    "assert_not_batched",
+    "assert_not_shuffled",
+    "call_metric_function",
+    "cast_if_floating_dtype",
+    "cast_if_floating_dtype_and_mismatch",
+    "cast_single_tensor",
+    "check_array_lengths",
+    "check_generator_arguments",
+    "check_loss_and_target_compatibility",
+    "check_num_samples",
+    "check_steps_argument",
+    "collect_per_output_metric_info",
+    "convert_eager_tensors_to_numpy",
+    "extract_tensors_from_dataset",
+    "generic_output_names",
+    "get_input_shape_and_dtype",
+    "get_iterator",
+    "get_loss_function",
+    "get_metric_function",
+    "get_metric_name",
+    "get_progbar",
+    "get_static_batch_size",
+    "has_symbolic_tensors",
+    "has_tensors",
+    "infer_steps_for_dataset",
+    "initialize_iterator",
+    "is_dataset_or_iterator",
+    "is_eager_dataset_or_iterator",
+    "list_to_tuple",
+    "prepare_loss_functions",
+    "standardize_class_weights",
+    "standardize_input_data",
+    "standardize_sample_or_class_weights",
+    "standardize_sample_weights",
+    "standardize_single_array",
+    "unpack_iterator_input",
+    "validate_dataset_input",
+    "validate_input_types",
+    "verify_dataset_shuffled",
+]
 
 
 class ModelInputs:
@@ -70,19 +154,40 @@ def _placeholder(name: str, value: Any) -> Any:
 # --- batches ------------------------------------------------------------------------------------------------------------
 
 
-class MetricsAggregator:
+class Aggregator(abc.ABC):
+    """What batches give, put together: `create` with the first, `aggregate` each, then `finalize`; see `results`."""
+
+    def __init__(
+        self, use_steps: bool, num_samples: int | None = None, steps: int | None = None, batch_size: int | None = None
+    ):
+        self.use_steps, self.num_samples, self.steps, self.batch_size = use_steps, num_samples, steps, batch_size
+        self.results: Any = []
+
+    @abc.abstractmethod
+    def create(self, batch_outs: Any) -> None:
+        """batch_outs: what the first batch gave."""
+
+    @abc.abstractmethod
+    def aggregate(self, batch_outs: Any, batch_start: int | None = None, batch_end: int | None = None) -> None:
+        """batch_start, batch_end: which samples these are of, where samples are counted."""
+
+    @abc.abstractmethod
+    def finalize(self) -> None:
+        """Nothing more comes."""
+
+
+class MetricsAggregator(Aggregator):
     """The loss as its mean over steps or samples; of metrics, which add up by themselves, the last values."""
 
     def __init__(self, use_steps: bool, num_samples: int | None = None, steps: int | None = None):
-        self.use_steps, self.num_samples, self.steps = use_steps, num_samples, steps
-        self.results: list[Any] = []
+        super().__init__(use_steps, num_samples, steps)
 
     def create(self, batch_outs: Sequence[Any]) -> None:
         self.results = [0.0] * len(batch_outs)
 
-    def aggregate(self, batch_outs: Sequence[Any], batch_start: int = 0, batch_end: int = 1) -> None:
-        """batch_start, batch_end: which samples they are of, where these are counted."""
-        weight = 1 if self.use_steps else batch_end - batch_start
+    def aggregate(self, batch_outs: Sequence[Any], batch_start: int | None = None, batch_end: int | None = None) -> None:
+        counted = not self.use_steps and batch_start is not None and batch_end is not None
+        weight = batch_end - batch_start if counted else 1  # type: ignore[operator]
         self.results = [self.results[0] + batch_outs[0] * weight, *batch_outs[1:]]
 
     def finalize(self) -> None:
@@ -92,39 +197,129 @@ class MetricsAggregator:
         self.results[0] /= self.num_samples or self.steps
 
 
-class OutputsAggregator:
-    """Outputs of batches, one behind the other, in their structure."""
+class ConcatAggregator(Aggregator):
+    """Arrays, or values of sparse and ragged tensors, one behind the other. `batch_size`: of all but the last, if known."""
 
-    def __init__(
-        self, use_steps: bool, num_samples: int | None = None, steps: int | None = None, batch_size: int | None = None
-    ):
-        self.use_steps, self.num_samples, self.steps, self.batch_size = use_steps, num_samples, steps, batch_size
-        self.results: Any = []
-        self._structure: Any = None
-        self._batches: list[list[Any]] = []
+    def __init__(self, batch_size: int | None):
+        super().__init__(use_steps=True, batch_size=batch_size)
+
+    def create(self, batch_element: Any) -> None:
+        self._is_composite = is_composite_value(batch_element)
+
+    def aggregate(self, batch_element: Any, batch_start: int | None = None, batch_end: int | None = None) -> None:
+        """ValueError for more rows than a batch has."""
+        if self.batch_size and not self._is_composite and self.batch_size < batch_element.shape[0]:
+            raise ValueError(
+                "Mismatch between expected batch size and model output batch size. Output shape = "
+                f"{batch_element.shape}, expected output shape = shape {(self.batch_size, *batch_element.shape[1:])}"
+            )
+        self.results.append(batch_element)
+
+    def finalize(self) -> None:
+        self.results = joined(self.results)
+
+
+_COPY_THREADS = 4
+_COPY_POOL: Any = None
+
+
+def get_copy_pool() -> Any:
+    """The threads in which large arrays are copied, made when they are first asked for."""
+    global _COPY_POOL
+    if _COPY_POOL is None:
+        _COPY_POOL = multiprocessing.pool.ThreadPool(_COPY_THREADS)
+    return _COPY_POOL
+
+
+class SliceAggregator(Aggregator):
+    """Arrays of which the number of rows is known, each written at its place: large ones in threads."""
+
+    _BINARY_SIZE_THRESHOLD = 2**14
+    _MAX_COPY_SECONDS = 300
+
+    def __init__(self, num_samples: int, batch_size: int | None):
+        super().__init__(use_steps=False, num_samples=num_samples, batch_size=batch_size)
+        self._copies: list[threading.Event] = []
+        self._errors: list[Exception] = []
+
+    def create(self, batch_element: Any) -> None:
+        self.results = np.empty((self.num_samples, *batch_element.shape[1:]), dtype=batch_element.dtype)
+
+    def aggregate(self, batch_element: Any, batch_start: int | None = None, batch_end: int | None = None) -> None:
+        """The error of an earlier copy is raised here, or when nothing more comes."""
+        if self._errors:
+            raise self._errors[0]
+        if batch_end - batch_start == self.num_samples:  # type: ignore[operator]
+            self.results = batch_element
+            return
+        if batch_element.size < self._BINARY_SIZE_THRESHOLD:
+            self.results[batch_start:batch_end] = batch_element
+            return
+        done = threading.Event()
+        self._copies.append(done)
+        get_copy_pool().apply_async(self._slice_assign, args=(batch_element, batch_start, batch_end, done))
+
+    def _slice_assign(self, batch_element: Any, batch_start: int, batch_end: int, is_finished: threading.Event) -> None:
+        try:
+            self.results[batch_start:batch_end] = batch_element
+        except Exception as error:
+            self._errors.append(error)
+        finally:
+            is_finished.set()
+
+    def finalize(self) -> None:
+        """ValueError for a copy that does not end."""
+        end = time.monotonic() + self._MAX_COPY_SECONDS
+        for done in self._copies:
+            if not done.wait(max(0.0, end - time.monotonic())):
+                raise ValueError("Timed out waiting for copy to complete.")
+        if self._errors:
+            raise self._errors[0]
+
+
+class OutputsAggregator(Aggregator):
+    """Outputs of batches, one behind the other, in their structure."""
 
     def create(self, batch_outs: Any) -> None:
         """RuntimeError for what is no array."""
         self._structure = batch_outs
-        for one in nest.flatten(batch_outs):
-            if not isinstance(one, (np.ndarray, EagerTensor)):
+        for one in _leaves(batch_outs):
+            if is_composite_value(one) or (self.use_steps and isinstance(one, (np.ndarray, EagerTensor))):
+                part: Aggregator = ConcatAggregator(self.batch_size)
+            elif isinstance(one, (np.ndarray, EagerTensor)):
+                part = SliceAggregator(self.num_samples or 0, self.batch_size)
+            else:
                 raise RuntimeError(f"Attempted to aggregate unsupported object {one}.")
+            part.create(one)
+            self.results.append(part)
 
     def aggregate(self, batch_outs: Any, batch_start: int | None = None, batch_end: int | None = None) -> None:
-        """ValueError for more rows than a batch has."""
-        parts = [np.asarray(one) for one in nest.flatten(batch_outs)]
-        size = self.batch_size if self.use_steps or batch_start is None or batch_end is None else batch_end - batch_start
-        for part in parts:
-            if size and part.shape[0] > size:
-                raise ValueError(
-                    "Mismatch between expected batch size and model output batch size. Output shape = "
-                    f"{part.shape}, expected output shape = shape {(size, *part.shape[1:])}"
-                )
-        self._batches.append(parts)
+        for part, one in zip(self.results, _leaves(batch_outs), strict=True):
+            part.aggregate(one, batch_start, batch_end)
 
     def finalize(self) -> None:
-        joined = [np.concatenate(parts, axis=0) for parts in zip(*self._batches, strict=True)]
-        self.results = nest.pack_sequence_as(self._structure, joined)
+        for part in self.results:
+            part.finalize()
+        self.results = _packed(self._structure, iter([part.results for part in self.results]))
+
+
+def _is_several(outputs: Any) -> bool:
+    return isinstance(outputs, (list, tuple)) and not is_composite_value(outputs)
+
+
+def _leaves(outputs: Any) -> list[Any]:
+    """The outputs of a structure; values of sparse and ragged tensors, which are tuples, are outputs."""
+    if isinstance(outputs, Mapping):
+        return [leaf for key in sorted(outputs) for leaf in _leaves(outputs[key])]
+    return [leaf for one in outputs for leaf in _leaves(one)] if _is_several(outputs) else [outputs]
+
+
+def _packed(structure: Any, values: Iterator[Any]) -> Any:
+    """The values in the places of the structure's leaves."""
+    if isinstance(structure, Mapping):
+        filled = {key: _packed(structure[key], values) for key in sorted(structure)}
+        return {key: filled[key] for key in structure}
+    return [_packed(one, values) for one in structure] if _is_several(structure) else next(values)
 
 
 def batch_shuffle(index_array: np.ndarray[Any, Any], batch_size: int) -> np.ndarray[Any, Any]:
@@ -169,98 +364,3 @@ def unpack_validation_data(validation_data: Any) -> tuple[Any, Any, Any]:
 def should_run_validation(validation_freq: Any, epoch: int) -> bool:
     """Whether there is a validation after this epoch, which are counted from 0."""
     return Validation(Whole([], (), 0), validation_freq).is_due(epoch)
-
-
-# --- what was given -----------------------------------------------------------------------------------------------------
-
-
-def standardize_input_data(
-    data: Any, names: Sequence[str], shapes: Any = None, check_batch_axis: bool = True, exception_prefix: str = ""
-) -> list[Any]:
-    """The arrays of these names, of the shapes; batch sizes are not looked at. ValueError for what does not fit."""
-    values = in_order(data, names, exception_prefix)
-    check_shapes(values, names, shapes or [None] * len(names), exception_prefix)
-    return values
-
-
-def standardize_sample_weights(sample_weight: Any, output_names: Sequence[str]) -> list[Any]:
-    """For each output its weights of samples."""
-    return weights_by_output(sample_weight, output_names, "sample_weight")
-
-
-def standardize_class_weights(class_weight: Any, output_names: Sequence[str]) -> list[Any]:
-    """For each output its weights of classes."""
-    return weights_by_output(class_weight, output_names, "class_weight")
-
-
-def prepare_loss_functions(loss: Any, output_names: Sequence[str]) -> list[Any]:
-    """For each output its loss."""
-    return [get_loss_function(one) for one in losses_by_output(loss, output_names)]
-
-
-def check_array_lengths(inputs: Any, targets: Any, weights: Any = None) -> None:
-    """ValueError unless all have the same number of samples."""
-    check_lengths(inputs or [], targets or [], weights or [])
-
-
-def check_num_samples(
-    ins: Sequence[Any], batch_size: int | None = None, steps: int | None = None, steps_name: str = "steps"
-) -> int | None:
-    """How many samples there are; None where steps are counted. ValueError for both a batch size and steps."""
-    if steps is not None and batch_size is not None:
-        raise ValueError(f"If {steps_name} is set, the `batch_size` must be None.")
-    if check_steps_argument(ins, steps, steps_name):
-        return None
-    return int(ins[0].shape[0]) if hasattr(ins[0], "shape") else None
-
-
-def check_steps_argument(input_data: Any, steps: int | None, steps_name: str) -> bool:
-    """Whether steps are counted. ValueError where they are to be told and are not: of these only a dataset knows its end."""
-    if isinstance(input_data, Dataset):
-        return True
-    is_empty = isinstance(input_data, list) and not input_data
-    counted = input_data is None or is_empty or is_dataset(input_data) or has_symbolic_tensors(input_data)
-    if counted and steps is None:
-        what = "a Dataset iterator" if is_dataset(input_data) else "data tensors"
-        raise ValueError(f"When using {what} as input to a model, you should specify the `{steps_name}` argument.")
-    return counted
-
-
-def has_symbolic_tensors(ls: Any) -> bool:
-    """Whether one of them is a tensor without a value."""
-    return any(is_symbolic(one) for one in nest.flatten(ls))
-
-
-def is_dataset_or_iterator(data: Any) -> bool:
-    return is_dataset(data)
-
-
-def is_eager_dataset_or_iterator(data: Any) -> bool:
-    """Whether it is one whose elements can be taken in Python."""
-    return executing_eagerly() and is_dataset(data)
-
-
-def get_input_shape_and_dtype(layer: Any) -> tuple[Any, Any]:
-    """What a first layer, or the first inside, was told of batches."""
-    while getattr(layer, "_layers", None):
-        layer = layer._layers[0]
-    return getattr(layer, "_batch_input_shape", None), layer.dtype
-
-
-def get_static_batch_size(layer: Any) -> int | None:
-    """How large batches are, where a layer was told."""
-    shape, _ = get_input_shape_and_dtype(layer)
-    return None if shape is None else shape[0]
-
-
-def generic_output_names(outputs_list: Sequence[Any]) -> list[str]:
-    return [f"output_{number}" for number in range(1, len(outputs_list) + 1)]
-
-
-def list_to_tuple(maybe_list: Any) -> Any:
-    return tuple(maybe_list) if isinstance(maybe_list, list) else maybe_list
-
-
-def convert_eager_tensors_to_numpy(structure: Any) -> Any:
-    """Tensors that have values, as arrays."""
-    return nest.map_structure(lambda one: one.numpy() if isinstance(one, EagerTensor) else one, structure)

@@ -46,14 +46,15 @@ KERAS = {
     "keras.engine.data_adapter": "tfexp.stand_ins.keras_data_adapters",
     "keras.engine.input_layer": "tf.keras.layers tf.keras",
     "keras.engine.input_spec": (
-        "tfexp.keras.engine.input_spec tfexp.keras.engine.input_spec:assert_input_compatibility=check_inputs"
+        "tfexp.keras.engine.input_spec tfexp.keras.engine.input_spec:assert_input_compatibility=check_inputs "
+        "tfexp.stand_ins.keras_weights_and_specs"
     ),
     "keras.engine.node": "tfexp.keras.engine.node",
     "keras.engine.saving": "tf.keras.models",
     "keras.engine.network": "tfexp.keras.engine.network tf.keras.utils tfexp.stand_ins.keras_tensors",
     "keras.engine.sequential": "tf.keras.models",
     "keras.engine.training_generator": "tfexp.stand_ins.keras_generators",
-    "keras.engine.training_utils": "tfexp.stand_ins.keras_training",
+    "keras.engine.training_utils": "is tfexp.stand_ins.keras_training",
     "keras.engine.training": "tf.keras.models",
     "keras.keras_parameterized": "tfexp.stand_ins.keras_tests",
     "keras.layers.convolutional": (
@@ -130,12 +131,12 @@ KERAS = {
         "tfexp.keras.utils.files:_hash_file=hash_of_file"
     ),
     "keras.utils.generic_utils": (
-        "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities "
+        "tf.keras.utils tfexp.keras.serialization tfexp.stand_ins.keras_utilities tfexp.stand_ins.keras_weights_and_specs "
         + renamed("tfexp.core.text", to_snake_case="snake_case")
         + renamed("tfexp.keras.layers.function_code", func_dump="dump")
     ),
     "keras.utils.io_utils": "tf.keras.utils tfexp.keras.saving.overwriting",
-    "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary",
+    "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary tfexp.stand_ins.keras_weights_and_specs",
     "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
     + renamed("tfexp.stand_ins.weighted_losses", scale_loss_for_distribution="scale_loss_for_distribution"),
     "keras.utils.metrics_utils": (
@@ -156,7 +157,9 @@ KERAS = {
     "keras.utils.mode_keys": "tfexp.stand_ins.keras_utilities",
     "keras.utils.multi_gpu_utils": "tf.keras.utils",
     "keras.utils.np_utils": "tf.keras.utils",
-    "keras.utils.tf_utils": "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies",
+    "keras.utils.tf_utils": (
+        "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies tfexp.stand_ins.keras_weights_and_specs"
+    ),
     "keras.utils.vis_utils": "tf.keras.utils",
     "keras.utils.conv_utils": "tfexp.stand_ins.keras_windows",
     "keras.wrappers.scikit_learn": "tf.keras.wrappers.scikit_learn tfexp.keras.wrappers.scikit_learn",

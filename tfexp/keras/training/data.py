@@ -19,6 +19,10 @@ from tfexp.keras.training.feeding import Feeding
 from tfexp.keras.training.generator_batches import GeneratorBatches, is_generator
 from tfexp.keras.training.steps import Weighted
 
+NOT_SHUFFLED = (
+    "Expected a shuffled dataset but input dataset `x` is not shuffled. Please invoke `shuffle()` on input dataset."
+)
+
 
 class Data:
     """Makes batches for a model. max_queue_size, workers, use_multiprocessing: of generators and Sequences."""
@@ -48,14 +52,11 @@ class Data:
         """What to train on, and what of it was held out to test on, by `validation_split`."""
         compiled = self._compiled
         if is_generator(x) or is_dataset(x):
-            _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size, validation_split=split or None)
+            refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size, validation_split=split or None)
             arrange = _arranging(compiled, class_weight)
             if is_dataset(x):
                 if shuffle and isinstance(x, Dataset) and not executing_eagerly() and is_in_order(x):
-                    log.warn(
-                        "Expected a shuffled dataset but input dataset `x` is not shuffled. Please invoke `shuffle()` on "
-                        "input dataset."
-                    )
+                    log.warn(NOT_SHUFFLED)
                 counted = self._streamed
                 return self._begun(DatasetBatches(x, steps, arrange, counted=counted, mean_over_samples=counted)), None
             return self._begun(GeneratorBatches(x, steps, arrange, shuffle=bool(shuffle), **self._ahead)), None
@@ -111,7 +112,7 @@ class Data:
     def to_test_on(self, x: Any, y: Any, sample_weight: Any, batch_size: int | None, steps: int | None) -> Batches:
         compiled = self._compiled
         if is_generator(x) or is_dataset(x):
-            _refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size)
+            refuse(x, y=y, sample_weight=sample_weight, batch_size=batch_size)
             if is_dataset(x):
                 return self._begun(DatasetBatches(x, steps, _arranging(compiled), "steps", counted=self._streamed))
             return self._begun(GeneratorBatches(x, steps, _arranging(compiled), argument="steps", **self._ahead))
@@ -126,7 +127,7 @@ class Data:
             return self._feeding.arranged_inputs(given[0]), ()
 
         if is_dataset(x):
-            _refuse(x, batch_size=batch_size)
+            refuse(x, batch_size=batch_size)
             return DatasetBatches(x, steps, inputs_of, "steps")
         if is_generator(x):
             return GeneratorBatches(x, steps, inputs_of, argument="steps", **self._ahead)
@@ -227,9 +228,10 @@ def _arranging(compiled: Compiled, class_weight: Any = None) -> Arranged:
     return arrange
 
 
-def _refuse(data: Any, **arguments: Any) -> None:
+def refuse(data: Any, **arguments: Any) -> None:
     """ValueError for arguments that are about arrays, where data comes otherwise."""
-    kind = "a dataset or an iterator over one" if is_dataset(data) else "a generator or Sequence instance"
+    kind = "a dataset or a dataset iterator" if is_dataset(data) else "a generator or Sequence instance"
+    where = f"input `x` is {kind}" if is_dataset(data) else f"data is {kind}"
     for name, value in arguments.items():
         if value is None:
             continue
@@ -240,15 +242,15 @@ def _refuse(data: Any, **arguments: Any) -> None:
             )
         if name == "validation_split":
             raise ValueError(
-                f"`validation_split` argument is not supported when data is {kind}: if your data is in the form of {kind}, "
+                f"`validation_split` argument is not supported when {where}: if your data is in the form of {kind}, "
                 "you cannot use `validation_split`."
             )
         if name == "y":
             raise ValueError(
-                f"`y` argument is not supported when data is {kind}, which gives the targets, too: you should not specify a "
+                f"`y` argument is not supported when {where}, which gives the targets, too: you should not specify a "
                 "target (`y`). Instead pass targets as the second element of what it gives."
             )
         raise ValueError(
-            f"`sample_weight` argument is not supported when data is {kind}. Instead pass sample weights as the third "
+            f"`sample_weight` argument is not supported when {where}. Instead pass sample weights as the third "
             "element of what it gives, which is (inputs, targets, sample_weights)."
         )

@@ -35,16 +35,22 @@ _IN_ORDER = frozenset(
         *("Map", "ParallelMap", "Filter", "Concatenate", "Zip"),
     )
 )
+_OF_BATCHES = frozenset({"BatchDataset", "PaddedBatchDataset"})
 
 
 def is_in_order(dataset: Dataset) -> bool:
     """Whether it is known of a dataset in a graph that nothing shuffles it."""
-    return _all_in_order(dataset._variant_tensor.op)
+    return _all_among(_IN_ORDER, dataset._variant_tensor.op)
 
 
-def _all_in_order(op: Operation) -> bool:
+def is_of_single_elements(dataset: Dataset) -> bool:
+    """Whether it is known of a dataset in a graph that nothing puts its elements into batches."""
+    return _all_among(_IN_ORDER - _OF_BATCHES | {"ShuffleDataset"}, dataset._variant_tensor.op)
+
+
+def _all_among(kinds: frozenset[str], op: Operation) -> bool:
     sources = (one.op for one in op.inputs if one.dtype is dtypes.variant)
-    return re.sub(r"V\d$", "", op.type) in _IN_ORDER and all(_all_in_order(source) for source in sources)
+    return re.sub(r"V\d$", "", op.type) in kinds and all(_all_among(kinds, source) for source in sources)
 
 
 def is_dataset(data: Any) -> bool:

@@ -147,17 +147,20 @@ def reported_name(metric: Any, weighted: bool = False) -> str:
 
 
 def _of_function(metric: Any, output: Output, name: str) -> Any:
-    """The mean of what a function gives for each sample; 'accuracy' and 'crossentropy' by what the output's loss takes."""
-    if isinstance(metric, str) and metric in _ACCURACY | _CROSSENTROPY:
-        loss, of_class = output.loss_function_name, "accuracy" if metric in _ACCURACY else "crossentropy"
-        if output.shape[-1] == 1 or loss == "binary_crossentropy":
-            found = getattr(keras_metrics, f"binary_{of_class}")
-        elif loss == "sparse_categorical_crossentropy":
-            found = getattr(keras_metrics, f"sparse_categorical_{of_class}")
-        else:
-            found = getattr(keras_metrics, f"categorical_{of_class}")
-    else:
-        found = keras_metrics.get(metric)
+    """The mean of what a function gives for each sample."""
+    found = function_of(metric, output.shape, output.loss_function_name)
     if isinstance(found, keras_metrics.Metric):
         return found
     return keras_metrics.MeanMetricWrapper(found, name=name)
+
+
+def function_of(metric: Any, shape: Any, loss_name: str | None) -> Any:
+    """The function (or object) of a metric: 'accuracy' and 'crossentropy' by the output's shape and what its loss takes."""
+    if not isinstance(metric, str) or metric not in _ACCURACY | _CROSSENTROPY:
+        return keras_metrics.get(metric)
+    of_class = "accuracy" if metric in _ACCURACY else "crossentropy"
+    if shape[-1] == 1 or loss_name == "binary_crossentropy":
+        return getattr(keras_metrics, f"binary_{of_class}")
+    if loss_name == "sparse_categorical_crossentropy":
+        return getattr(keras_metrics, f"sparse_categorical_{of_class}")
+    return getattr(keras_metrics, f"categorical_{of_class}")
