@@ -126,6 +126,7 @@ CASES = [
                 "Dimension 3 in both shapes must be equal, but are 7 and 6",
             ),
             Error([(2, 3, 5, 7), (2, 3, 5, 7), (2, 3, 5, 6)], InvalidArgumentError, "should have the same shape"),
+            Error([(2, 3, 5, 7)] * 3, InvalidArgumentError, "depth_radius must be >= 0, got -1", attrs={"depth_radius": -1}),
         ],
     ),
     OpCase(
