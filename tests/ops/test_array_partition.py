@@ -74,6 +74,21 @@ CASES = [
         lambda indices, shape, values, default: np.array([1, 1, 3, 1, 1], values.dtype),
         label="scalar",
     ),
+    OpCase(
+        "SparseToDense",
+        [np.zeros((0, 0), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int32), Like(7)],
+        lambda indices, shape, values, default: default,
+        dtypes=["int32"],
+        label="without dimensions",
+    ),
+    OpCase(
+        "SparseToDense",
+        [np.zeros((2, 0), np.int64), np.zeros(0, np.int64), np.int32([3, 4]), Like(7)],
+        lambda indices, shape, values, default: values[1],
+        dtypes=["int32"],
+        attrs={"validate_indices": False},
+        label="without dimensions, twice",
+    ),
 ]
 test_rows = op_tests(CASES)
 

@@ -54,6 +54,7 @@ CASES = [
         gradient=(),
         errors=[
             Error([(2, 3, 5), np.int32(16000)], InvalidArgumentError, FAILED, TOO_MANY),
+            Error([(2, 3, 5), np.int32(16000)], InvalidArgumentError, FAILED, {"upper_frequency_limit": float("inf")}),
             Error([(2, 3, 5), np.int32(0)], InvalidArgumentError, FAILED),
             Error([(2, 3, 5), np.int32([1, 2])], ValueError, "Shape must be rank 0 but is rank 1"),
             Error([(2, 3), np.int32(16000)], ValueError, "Shape must be rank 3 but is rank 2"),

@@ -126,6 +126,7 @@ CASES = [
                 "Dimension 3 in both shapes must be equal, but are 7 and 6",
             ),
             Error([(2, 3, 5, 7), (2, 3, 5, 7), (2, 3, 5, 6)], InvalidArgumentError, "should have the same shape"),
+            Error([(2, 3, 5, 7)] * 3, InvalidArgumentError, "depth_radius must be >= 0, got -1", attrs={"depth_radius": -1}),
         ],
     ),
     OpCase(
@@ -217,6 +218,12 @@ CASES = [
         errors=[
             Error([(2, 5, 5, 3), (2, 2, 5)], ValueError, "Dimensions must be equal, but are 3 and 5"),
             Error([(2, 5, 5, 3), (2, 2, 5)], InvalidArgumentError, "input and filter must have the same depth: 3 vs 5"),
+            Error(
+                [(2, 5, 5, 3), (2, 0, 3)],
+                InvalidArgumentError,
+                "filter must have rows and columns: [2,0,3]",
+                attrs={"padding": "VALID"},
+            ),
             Error([(2, 1, 5, 3), (2, 2, 3)], ValueError, "Negative dimension size caused by subtracting 2 from 1"),
             Error(
                 [(2, 5, 5, 3), (2, 2, 3)],
@@ -225,6 +232,15 @@ CASES = [
                 attrs={"strides": [2, 1, 1, 1]},
             ),
         ],
+    ),
+    OpCase(
+        "Dilation2D",
+        [(2, 4, 3, 5), (0, 2, 5)],
+        np.full((2, 4, 3, 5), np.finfo(np.float32).min),
+        attrs={"strides": [1] * 4, "rates": [1] * 4, "padding": "SAME"},
+        label="of nothing",
+        numeric=False,
+        gradient=(),
     ),
     OpCase(
         "Dilation2D",

@@ -116,7 +116,14 @@ CASTS = [
 ]
 COMPLEX = [
     OpCase("Complex", TWO, lambda x, y: x + 1j * y, {"Tout": dtypes.complex64}, dtypes=["float32"], numeric=False),
-    OpCase("Real", [(2, 3)], lambda x: (x + np.conj(x)).real / 2, {"Tout": dtypes.float32}, dtypes=["complex64"]),
+    OpCase(
+        "Real",
+        [(2, 3)],
+        lambda x: (x + np.conj(x)).real / 2,
+        {"Tout": dtypes.float32},
+        dtypes=["complex64"],
+        errors=[Error([(2, 3)], ValueError, "Real of complex64 is float32, not float64", {"Tout": dtypes.float64})],
+    ),
     OpCase("Imag", [(2, 3)], lambda x: ((x - np.conj(x)) / 2j).real, {"Tout": dtypes.float32}, dtypes=["complex64"]),
     OpCase("ComplexAbs", [(2, 3)], lambda x: np.hypot(x.real, x.imag), {"Tout": dtypes.float32}, dtypes=["complex64"]),
     OpCase("Angle", [(2, 3)], lambda x: np.log(x).imag, {"Tout": dtypes.float32}, dtypes=["complex64"], tolerance=1e-5),

@@ -94,6 +94,7 @@ LOSS_ERRORS = [
     refused("All labels must be nonnegative integers, batch: 1 labels: -1", [[0, 0], [1, 0], [2, 0]], [1, -1, 1]),
     refused("Saw a non-null label", [[0, 0], [0, 1], [1, 0], [2, 0]], [3, 1, 1, 1]),
     refused("labels batch index must be between 0 and 3 but saw: 3", [[3, 0]], [1]),
+    Error([(5, 0, 4), np.zeros((0, 2), np.int64), *[np.zeros(0, np.int32)] * 2], InvalidArgumentError, "must not be 0"),
     Error([(5, 3), *LABELS], ValueError, "Shape must be rank 3 but is rank 2"),
     Error([X, INDICES, VALUES, LENGTHS[:2]], ValueError, "Dimensions must be equal, but are 3 and 2"),
 ]

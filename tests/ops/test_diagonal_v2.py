@@ -49,14 +49,20 @@ CASES = [
         [(3, 5), BAND, Like(0)],
         band,
         dtypes=["float32", "int32"],
-        errors=[Error([(2, 3), i32(5), np.float32(0)], InvalidArgumentError, "lower_diag_index is out of bound")],
+        errors=[
+            Error([(2, 3), i32(5), np.float32(0)], InvalidArgumentError, "lower_diag_index is out of bound"),
+            Error([(2, 3), i32([0], [1]), np.float32(0)], ValueError, "Shape must be at most rank 1 but is rank 2"),
+        ],
     ),
     OpCase(
         "MatrixSetDiagV2",
         [(3, 5), (4, 3), BAND],
         lambda x, d, k: np.where(np.isnan(m := of_band(d, k, 3, 5, np.nan)), x, m),
         second=False,
-        errors=[Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "the wrong size")],
+        errors=[
+            Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "the wrong size"),
+            Error([(2, 3, 5), (2, 3), i32([0])[None]], ValueError, "Shape must be at most rank 1 but is rank 2"),
+        ],
     ),
 ]
 test_rows = op_tests(CASES)

@@ -7,7 +7,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tfexp.core.op import get_op
 
 SIZE, SCALE, NOWHERE = np.int32([2, 3]), np.float32([0.4, 0.6]), np.float32([0, 0])
@@ -44,6 +44,10 @@ CASES = [
             Error([(1, 5, 7, 3), SIZE, SCALE[:1], NOWHERE], InvalidArgumentError, "scale must have two elements"),
             Error([(1, 5, 7, 3), SIZE, SCALE, NOWHERE], InvalidArgumentError, "kernel type: x", attrs={"kernel_type": "x"}),
             Error([(1, 5, 7, 3), np.int32([0, 3]), SCALE, NOWHERE], InvalidArgumentError, "dimensions must be positive"),
+            # More weights than there are addresses, for images of which there are none.
+            Error(
+                [(0, 1 << 15, 1, 1), np.int32([2**31 - 1, 1]), SCALE, NOWHERE], ResourceExhaustedError, "OOM when allocating"
+            ),
         ],
     ),
     OpCase(
@@ -52,6 +56,14 @@ CASES = [
         lambda grads, images, scale, translation: np.float32([[0, 0.5, 0], [0, 0.5, 0]]).reshape(1, 2, 3, 1),
         attrs=TRIANGLE,
         gradient=(),
+        errors=[
+            Error(
+                [(1, 4, 4, 4), (1, 2, 3, 0), SCALE, NOWHERE],
+                InvalidArgumentError,
+                "is none of an image of shape [1, 2, 3, 0]",
+            ),
+            Error([(3, 4, 4, 1), (1, 2, 3, 1), SCALE, NOWHERE], InvalidArgumentError, "A gradient of shape [3, 4, 4, 1]"),
+        ],
     ),
 ]
 test_rows = op_tests(CASES)

@@ -414,6 +414,13 @@ SYSTEMS = [
             Error([(3, 3), (2, 2)], InvalidArgumentError, "Inputs (L and grad) must have the same shape."),
         ],
     ),
+    OpCase(
+        "CholeskyGrad",
+        [np.float32([[[0, 0], [0, 0]], [[1, 0], [0, 1]]]), np.float32([np.eye(2), np.eye(2)])],
+        np.float32([np.full((2, 2), np.nan), np.eye(2) / 2]),
+        gradient=(),
+        label="singular",
+    ),
 ]
 
 

@@ -261,3 +261,14 @@ def test_diagonals_of_a_sequence_may_be_as_short_as_they_are() -> None:
         tf.linalg.tridiagonal_solve([above[:1], main, below], rhs, "sequence")
     with pytest.raises(ValueError, match="left-hand sided and right-hand sides to be equal, got 3 and 2"):
         tf.linalg.tridiagonal_solve([above, main, below], rhs[:2], "sequence")
+
+
+def test_gradient_of_complex_square_roots_is_tensorflows() -> None:
+    matrix = np.array([[2 + 1j, 1], [0.5j, 3]])
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(matrix)
+        root = tf.linalg.sqrtm(x)
+        upstream = np.array([[1 + 2j, 0.5], [-1j, 3 - 1j]])
+        (gradient,) = tf.gradients(root, x, upstream)
+        r, g = session.run([root, gradient])
+    np.testing.assert_allclose(r.T @ g + g @ r.T, upstream, atol=1e-12)

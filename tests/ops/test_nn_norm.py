@@ -53,6 +53,13 @@ CASES = [
     OpCase("TopK", [(3, 5)], largest, attrs={"k": 2}, dtypes=["float32", "int32"]),
     OpCase("TopK", [(3, 5)], lambda x: largest(x, 1), attrs={"k": 1}, label="one"),
     OpCase("InTopKV2", [PREDICTIONS, TARGETS, np.int32(1)], np.array(BEST), gradient=()),
+    OpCase(
+        "InTopKV2",
+        [np.zeros((2, 0), np.float32), np.int32([0, 1]), np.int32(1)],
+        np.array([False, False]),
+        gradient=(),
+        label="no classes",
+    ),
     OpCase("InTopKV2", [PREDICTIONS, TARGETS, np.int32(2)], np.array(BEST_TWO), gradient=(), label="two"),
     OpCase(
         "InTopK",

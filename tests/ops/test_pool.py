@@ -314,6 +314,8 @@ CASES = [
             Error([np.int32([4, 4, 1]), (1, 2, 2, 1)], ValueError, "Shape must be rank 4 but is rank 3", constants=True),
             Error([np.int32([4, 4, 1]), (1, 2, 2, 1)], InvalidArgumentError, "must be 1-dimensional and 4 elements"),
             Error([np.int32([1, 4, 4, 1]), (1, 2, 2)], InvalidArgumentError, "out_backprop must be 4-dimensional"),
+            Error([np.int32([1, 4, 4, 2]), (1, 2, 2, 1)], InvalidArgumentError, "to be [1,2,2,2], but got [1,2,2,1]"),
+            Error([np.int32([3, 4, 4, 1]), (1, 2, 2, 1)], InvalidArgumentError, "to be [3,2,2,1], but got [1,2,2,1]"),
         ],
     ),
     OpCase(

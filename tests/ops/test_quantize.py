@@ -23,6 +23,7 @@ CASES = [
         errors=[
             Error([X, LOW, HIGH], InvalidArgumentError, "only supported for mode 'SCALED'", EVEN),
             Error([X, HIGH, LOW], InvalidArgumentError, "must not be above", {"T": tf.quint8}),
+            Error([X, np.float32([-1, -1]), HIGH], InvalidArgumentError, "must be scalars, got", {"T": tf.quint8}),
             Error([(7,), (2,), ()], ValueError, "Shape must be rank 0 but is rank 1", {"T": tf.quint8}),
         ],
     ),

@@ -176,6 +176,15 @@ SPECIAL = [
         tolerance=1e-5,
         gradient_tolerance=1e-4,
     ),
+    OpCase(
+        "Zeta",
+        [
+            np.float64([np.inf] * 5 + [2, 1, 0.5, np.inf]),
+            np.float64([3, 1, 0.5, -1, np.inf, np.inf, np.inf, np.inf, np.nan]),
+        ],
+        np.float64([0, 1, np.inf, np.inf, 0, 0, np.inf, np.nan, np.nan]),
+        label="limits",
+    ),
     OpCase("Zeta", [np.float64([1, 0.5, 2]), np.float64([2, 2, -1])], np.float64([np.inf, np.nan, np.inf]), label="outside"),
     OpCase(
         "Polygamma",

@@ -74,7 +74,11 @@ CASES += [
         attrs={"set_operation": operation},
         label=operation,
         static_shape=[[None, 3], [None], [3]],
-        errors=[Error([DENSE1, bad, ELEMENTS[:2], DIMS], InvalidArgumentError, text) for bad, text in BAD_PLACES],
+        errors=[
+            *[Error([DENSE1, bad, ELEMENTS[:2], DIMS], InvalidArgumentError, text) for bad, text in BAD_PLACES],
+            Error([DENSE1, INDICES, ELEMENTS[:2], DIMS], ValueError, "and values (2) do not match."),
+            Error([DENSE1[0], INDICES, ELEMENTS, DIMS], ValueError, "Shape must be rank 3 but is rank 2"),
+        ],
     )
     for operation in OPERATIONS
 ]
@@ -91,7 +95,9 @@ CASES += [
                 [INDICES, ELEMENTS, DIMS, *OTHER[:2], np.int64([2, 3, 3])],
                 InvalidArgumentError,
                 "Mismatched shapes [2,2] vs [2,3]",
-            )
+            ),
+            Error([INDICES, ELEMENTS, DIMS[:2], *OTHER], ValueError, "Index rank (3) and shape rank (2) do not match."),
+            Error([INDICES[:, :1], ELEMENTS, DIMS[:1], *OTHER], ValueError, "a tensor of at least two, not of 1"),
         ],
     )
     for operation in OPERATIONS

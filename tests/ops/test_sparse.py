@@ -46,6 +46,12 @@ CASES = [
     ),
     OpCase(
         "SparseReshape",
+        [np.zeros((3, 0), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)],
+        [np.zeros((3, 0), np.int64), np.zeros(0, np.int64)],
+        label="scalar",
+    ),
+    OpCase(
+        "SparseReshape",
         [I, DIMS, np.int64([2, -1])],
         lambda i, s, n: (np.int64([[0, 1], [0, 4], [1, 0]]), np.int64([2, 6])),
         errors=[

@@ -245,6 +245,16 @@ CASES += [
                 InvalidArgumentError,
                 "hypothesis_indices[0] = [9,0] is outside of [5] sequences",
             ),
+            Error(
+                [OURS, (6,), np.int64([5, 4]), THEIRS, (7,), np.int64([3, 5])],
+                ValueError,
+                "Number of elements in index (7) and values (6) do not match.",
+            ),
+            Error(
+                [OURS, (7,), np.int64([5, 4]), THEIRS, (7,), np.int64([3, 5, 2])],
+                ValueError,
+                "Index rank (2) and shape rank (3) do not match.",
+            ),
         ],
     )
     for normalize in (True, False)

@@ -220,7 +220,10 @@ def _(
         _check_ordered(indices, dims)
     default = np.asarray(default_value)
     dense = np.full(dims, default, dtype=default.dtype)
-    dense[tuple(indices.T)] = values
+    if dims:
+        dense[tuple(indices.T)] = values
+    elif len(indices):
+        dense[()] = values.ravel()[-1]
     return dense
 
 

@@ -110,7 +110,7 @@ def _(
         )
     bins, rate, bands = spectrogram.shape[2], int(sample_rate), filterbank_channel_count
     lowest, highest = lower_frequency_limit, upper_frequency_limit
-    if not (bins > 1 and rate > 0 and 0 < dct_coefficient_count <= bands and 0 <= lowest < highest):
+    if not (bins > 1 and rate > 0 and 0 < dct_coefficient_count <= bands and 0 <= lowest < highest < np.inf):
         raise InvalidArgumentError(
             None,
             None,

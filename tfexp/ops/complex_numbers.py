@@ -9,7 +9,8 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
-from tfexp.core.op import define_op
+from tfexp.core.op import Op, define_op
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -55,10 +56,22 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
         return complex_op(real, imag, Tout=result, name=scope)
 
 
+def _real_shape(op: Op) -> Op:
+    """The input's shape; ValueError where the result is to be of another precision."""
+
+    @op.shape
+    def _(x: InputShape, *, T: dtypes.DType, Tout: dtypes.DType) -> TensorShape:
+        if T.real_dtype is not Tout:
+            raise ValueError(f"{op.name} of {T.name} is {T.real_dtype.name}, not {Tout.name}")
+        return x
+
+    return op
+
+
 real_op = define_op(
     "Real(input: T) -> (output: Tout) {T: type in [complex64,complex128] = complex64; Tout: type in [float,double] = float}"
 )
-shape_preserving(real_op)
+_real_shape(real_op)
 
 
 @real_op.kernel("CPU")
@@ -79,7 +92,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 imag_op = define_op(
     "Imag(input: T) -> (output: Tout) {T: type in [complex64,complex128] = complex64; Tout: type in [float,double] = float}"
 )
-shape_preserving(imag_op)
+_real_shape(imag_op)
 
 
 @imag_op.kernel("CPU")
@@ -120,7 +133,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
 complex_abs = define_op(
     "ComplexAbs(x: T) -> (y: Tout) {T: type in [complex64,complex128] = complex64; Tout: type in [float,double] = float}"
 )
-shape_preserving(complex_abs).ufunc(np.absolute)
+_real_shape(complex_abs).ufunc(np.absolute)
 
 
 @complex_abs.gradient
@@ -134,7 +147,7 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 angle_op = define_op(
     "Angle(input: T) -> (output: Tout) {T: type in [complex64,complex128] = complex64; Tout: type in [float,double] = float}"
 )
-shape_preserving(angle_op)
+_real_shape(angle_op)
 
 
 @angle_op.kernel("CPU")

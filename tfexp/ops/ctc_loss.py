@@ -63,7 +63,9 @@ def _(
         )
     if (sequence_length > time).any():
         raise _refuse(f"sequence_length({int(np.argmax(sequence_length > time))}) <= {time}")
-    if not batch or not time:
+    if not batch:
+        raise _refuse("batch_size must not be 0")
+    if not time:
         return np.zeros(batch, inputs.dtype), np.zeros_like(inputs)
     labels, sizes = _rows(labels_indices, labels_values, batch, classes, preprocess_collapse_repeated)
     late = sizes > sequence_length

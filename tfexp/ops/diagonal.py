@@ -22,7 +22,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
 from tfexp.ops.array import require_scalar
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least, with_rank_at_most
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
 
@@ -185,6 +185,7 @@ def _(ctx: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_val
 @matrix_diag_v3.shape
 def _(diagonal: InputShape, k: InputShape, num_rows: InputShape, num_cols: InputShape, padding: InputShape) -> TensorShape:
     dims = with_rank_at_least(diagonal, 1).known_dims
+    with_rank_at_most(k, 1)
     for scalar in (num_rows, num_cols, padding):
         with_rank(scalar, 0)
     if dims is None or k.value is None:
@@ -222,6 +223,7 @@ def _(ctx: Any, input: np.ndarray, k: Any, padding_value: Any, *, align: str) ->
 @matrix_diag_part_v3.shape
 def _(input: InputShape, k: InputShape, padding_value: InputShape) -> TensorShape:
     dims = with_rank_at_least(input, 2).known_dims
+    with_rank_at_most(k, 1)
     with_rank(padding_value, 0)
     if dims is None or k.value is None:
         return TensorShape(None)
@@ -270,6 +272,7 @@ def _(ctx: Any, input: np.ndarray, diagonal: np.ndarray, k: Any, *, align: str) 
 @matrix_set_diag_v3.shape
 def _(input: InputShape, diagonal: InputShape, k: InputShape) -> TensorShape:
     with_rank_at_least(diagonal, 1)
+    with_rank_at_most(k, 1)
     dims = with_rank_at_least(input, 2).known_dims
     if dims is not None and k.value is not None:
         low, high = _band(k.value)

@@ -11,7 +11,7 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.sparse_tensor import SparseTensor, is_sparse
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import sparse_rank
 from tfexp.ops.sparse_layout import check_sparse
 
 Array = np.ndarray
@@ -33,8 +33,8 @@ def _(
     *,
     normalize: bool,
 ) -> TensorShape:
-    for shape in (hypothesis_shape, truth_shape):
-        with_rank(shape, 1)
+    sparse_rank(hypothesis_indices, hypothesis_values, hypothesis_shape)
+    sparse_rank(truth_indices, truth_values, truth_shape)
     if hypothesis_shape.value is None or truth_shape.value is None:
         return TensorShape(None)
     if len(hypothesis_shape.value) != len(truth_shape.value):

@@ -210,6 +210,11 @@ def _hurwitz_zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
         factorial *= (2 * k + 1) * (2 * k + 2)
     pole = (q <= 0) & (q == np.floor(q))
     undefined = (s < 1) | ((q <= 0) & ~pole & (s != np.floor(s)))
+    # In the limit the first term decides, and of a large q nothing is left.
+    with np.errstate(all="ignore"):
+        limit = np.where(np.isnan(q), np.nan, np.where(q > 1, 0, np.where(q == 1, 1, np.inf)))
+    total = np.where(s == np.inf, limit, np.where(q == np.inf, 0, total))
+    undefined &= s != np.inf
     return np.where((s == 1) | (pole & (s >= 1)), np.inf, np.where(undefined, np.nan, total))
 
 

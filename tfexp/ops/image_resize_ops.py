@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
+from tfexp.core.memory import require_memory
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -98,6 +99,7 @@ def _checked_size(images: Array, size: Array) -> tuple[int, int]:
         raise ValueError("input image must be of non-zero size")
     if images.shape[3] <= 0:
         raise ValueError("image must have at least one channel")
+    require_memory([images.shape[0], height, width, images.shape[3]])
     return height, width
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.memory import require_memory
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
@@ -53,6 +54,7 @@ def _cubic(b: float, c: float) -> Callable[[Array], Array]:
     return weight
 
 
+_TABLES = 8  # of float32, that weights go through
 # kernel_type -> (radius, weight by distance)
 _KERNELS: dict[str, tuple[float, Callable[[Array], Array]]] = {
     "lanczos1": (1.0, _lanczos(1.0)),
@@ -68,6 +70,7 @@ _KERNELS: dict[str, tuple[float, Callable[[Array], Array]]] = {
 
 def _weights(old: int, new: int, scale: float, translation: float, kernel_type: str, antialias: bool) -> Array:
     """[new, old]: what each old pixel gives to each new one."""
+    require_memory([_TABLES, new, old])
     if kernel_type not in _KERNELS:
         raise InvalidArgumentError(None, None, f"Unrecognized kernel type: {kernel_type}; there are {', '.join(_KERNELS)}")
     radius, weight = _KERNELS[kernel_type]
@@ -114,6 +117,8 @@ def _(ctx: Any, images: Array, size: Array, scale: Array, translation: Array, *,
         raise InvalidArgumentError(None, None, f"input must be 4-dimensional, got shape {list(images.shape)}")
     if size.shape != (2,) or (size <= 0).any():
         raise InvalidArgumentError(None, None, f"output dimensions must be positive, got {size.tolist()}")
+    batch, _, _, channels = images.shape
+    require_memory([batch, *size.tolist(), channels])
     rows, columns = _both(images, size, scale, translation, kernel_type, antialias)
     return np.einsum("yh,bhwc,xw->byxc", rows, images.astype(np.float32), columns, optimize=True)
 
@@ -134,5 +139,10 @@ def _(grads: InputShape, original_image: InputShape, scale: InputShape, translat
 def _(
     ctx: Any, grads: Array, original_image: Array, scale: Array, translation: Array, *, kernel_type: str, antialias: bool
 ) -> Array:
+    fits = original_image.ndim == grads.ndim == 4 and original_image.shape[0] == grads.shape[0]
+    if not fits or original_image.shape[3] != grads.shape[3]:
+        raise InvalidArgumentError(
+            None, None, f"A gradient of shape {list(grads.shape)} is none of an image of shape {list(original_image.shape)}"
+        )
     rows, columns = _both(original_image, grads.shape[1:3], scale, translation, kernel_type, antialias)
     return np.einsum("yh,byxc,xw->bhwc", rows, grads, columns, optimize=True).astype(original_image.dtype)

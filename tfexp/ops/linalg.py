@@ -270,7 +270,8 @@ def _(ctx: Any, l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741 (T
     lower = np.tril(l).astype(wide)
     middle = np.swapaxes(lower, -1, -2) @ np.tril(grad)
     middle = (np.tril(middle) + np.tril(middle, -1)) / 2
-    inverse = np.linalg.inv(lower)
+    regular = np.asarray(np.diagonal(lower, axis1=-2, axis2=-1).all(-1))[..., np.newaxis, np.newaxis]
+    inverse = np.where(regular, np.linalg.inv(np.where(regular, lower, np.eye(l.shape[-1], dtype=wide))), np.nan)
     product = np.swapaxes(inverse, -1, -2) @ middle @ inverse
     return ((product + np.swapaxes(product, -1, -2)) / 2).astype(l.dtype)
 

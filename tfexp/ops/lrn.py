@@ -74,6 +74,8 @@ def _(
 ) -> Array:
     if input_grads.ndim != 4:
         raise ValueError("inputs must be 4-dimensional")
+    if depth_radius < 0:
+        raise ValueError(f"depth_radius must be >= 0, got {depth_radius}")
     if not input_grads.shape == input_image.shape == output_image.shape:
         raise ValueError("input_grads, input_image, and out_image should have the same shape")
     if not input_grads.size:

@@ -14,7 +14,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_loop import while_loop
-from tfexp.ops import array, array_mask, array_order, cast, comparison, complex_numbers, diagonal, linalg, reduce
+from tfexp.ops import array, array_mask, array_order, cast, comparison, diagonal, linalg, reduce
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.elementwise_rounding import ceil
 from tfexp.ops.elementwise_unary import abs as absolute
@@ -79,14 +79,13 @@ def _(ctx: Any, input: Array) -> Array:
 
 @square_root_op.gradient
 def _(op: Operation, grad: Tensor) -> Tensor:
-    # dA = dR R + R dR. The gradient G of A solves R^H G + G R^H = grad, written as equations for the elements of G, row by
-    # row: (R^H (x) I + I (x) conj R) vec(G) = vec(grad).
+    # dA = dR R + R dR. The gradient G of A solves R^T G + G R^T = grad, written as equations for the elements of G, row by
+    # row: (R^T (x) I + I (x) R) vec(G) = vec(grad). Of complex matrices TensorFlow, too, takes R as it is, not conj R.
     root = op.outputs[0]
     size: Any = array.shape(root)[-1]  # type: ignore[index]  # bound by ops.overloads
     identity = diagonal.eye(size, dtype=root.dtype)
-    conjugate = complex_numbers.conj(root)
-    left = _kronecker(array_order.matrix_transpose(conjugate), identity, size)
-    right = _kronecker(identity, conjugate, size)
+    left = _kronecker(array_order.matrix_transpose(root), identity, size)
+    right = _kronecker(identity, root, size)
     whole = array.shape(grad)
     column = array.reshape(grad, _joined(whole, [size * size, 1]))
     return array.reshape(linalg.matrix_solve(left + right, column), whole)  # type: ignore[operator]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tfexp.core.deprecation import deprecated_argument_lookup
@@ -57,6 +58,8 @@ def _lay(x: Array, filters: Array, strides: Sequence[int], rates: Sequence[int],
     for name, values in (("Stride", strides), ("Rate", rates)):
         if (values[0], values[3]) != (1, 1):
             raise NotImplementedError(f"{name} is only supported across spatial dimensions.")
+    if padding == "VALID" and 0 in filters.shape[:2]:
+        raise ValueError(f"filter must have rows and columns: {dims_text(filters.shape)}")
     if min(strides) <= 0:
         raise ValueError(f"Stride must be > 0, but got {min(strides)}")
     return lay_windows(x.shape[1:3], filters.shape[:2], strides[1:3], rates[1:3], padding)
@@ -79,7 +82,7 @@ def _offsets(lay: Windows) -> Iterator[tuple[tuple[int, int], tuple[slice, ...],
 
 
 def _dilate(x: Array, filters: Array, lay: Windows) -> Array:
-    lowest: Any = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
+    lowest: Any = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else ml_dtypes.finfo(x.dtype).min
     result = np.full((x.shape[0], *lay.outputs, x.shape[3]), lowest, x.dtype)
     for offset, outputs, inside in _offsets(lay):
         there = result[outputs]

@@ -162,6 +162,8 @@ def _in_top(predictions: Array, targets: Array, k: int) -> Array:
         raise ValueError(f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}")
     classes = predictions.shape[1]
     known = (targets >= 0) & (targets < classes)
+    if not classes:
+        return known
     mine = predictions[np.arange(len(targets)), np.where(known, targets, 0)]
     # A tie at the border counts as inside; where anything is not finite, nothing can be said.
     ahead = (predictions > mine[:, None]).sum(1)

@@ -362,8 +362,9 @@ def _attach_mean_gradient(op: Op, rank: int) -> None:
     def laid(node: BindRequest) -> Windows | None:
         sizes = node.input_values[0]
         lay = None if sizes is None else _bound_windows(node, tuple(int(d) for d in sizes), rank)
-        pooled = node.input_shapes[1].known_dims
-        return lay if lay is not None and pooled is not None and pooled[1:-1] == lay.outputs else None
+        if lay is None or sizes is None:
+            return None
+        return lay if node.input_shapes[1].known_dims == (int(sizes[0]), *lay.outputs, int(sizes[-1])) else None
 
     @op.bind
     def _(node: BindRequest) -> Call | None:

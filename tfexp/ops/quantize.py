@@ -119,6 +119,12 @@ def _(
         raise InvalidArgumentError(
             None, None, f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', b but mode is '{way}'."
         )
+    if axis == -1 and (np.size(min_range), np.size(max_range)) != (1, 1):
+        raise InvalidArgumentError(
+            None, None, f"min_range and max_range must be scalars, got shapes {min_range.shape} and {max_range.shape}"
+        )
+    if axis == -1:
+        min_range, max_range = min_range.reshape(()), max_range.reshape(())
     if np.any(min_range > max_range):
         raise InvalidArgumentError(None, None, f"min_range {min_range} must not be above max_range {max_range}")
     low = np.minimum(np.float32(0), min_range)

@@ -17,7 +17,7 @@ from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.text import as_text
 from tfexp.graph.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged, sparse_rank, with_rank, with_rank_at_least
 from tfexp.ops.sparse_layout import check_sparse, dim_of
 
 Array = np.ndarray
@@ -57,8 +57,10 @@ def _(set1: InputShape, set2: InputShape) -> list[TensorShape]:
 @dense_to_sparse_op.shape
 def _(set1: InputShape, indices: InputShape, values: InputShape, dims: InputShape) -> list[TensorShape]:
     with_rank_at_least(set1, 2)
-    rank = dim_of(with_rank(dims, 1), 0)
-    return _result(set1.ndims if rank is None else rank)
+    rank = sparse_rank(indices, values, dims)
+    if rank is not None:
+        with_rank(set1, rank)
+    return _result(set1.ndims if dim_of(dims, 0) is None else rank)
 
 
 @sparse_to_sparse_op.shape
@@ -70,6 +72,9 @@ def _(
     values2: InputShape,
     dims2: InputShape,
 ) -> list[TensorShape]:
+    for rank in (sparse_rank(indices1, values1, dims1), sparse_rank(indices2, values2, dims2)):
+        if rank is not None and rank < 2:
+            raise ValueError(f"Sets are in the last dimension of a tensor of at least two, not of {rank}")
     return _result(dim_of(merged(with_rank(dims1, 1), with_rank(dims2, 1)), 0))
 
 

@@ -80,6 +80,18 @@ def broadcasting(op: Op) -> Op:
     return op
 
 
+def sparse_rank(indices: TensorShape, values: TensorShape, dims: TensorShape) -> int | None:
+    """The rank of a sparse tensor of such parts, if it is known; ValueError where they are not parts of one."""
+    count, rank = with_rank(indices, 2).as_list()
+    (number,) = with_rank(values, 1).as_list()
+    (length,) = with_rank(dims, 1).as_list()
+    if None not in (count, number) and count != number:
+        raise ValueError(f"Number of elements in index ({count}) and values ({number}) do not match.")
+    if None not in (rank, length) and rank != length:
+        raise ValueError(f"Index rank ({rank}) and shape rank ({length}) do not match.")
+    return rank if length is None else length
+
+
 def unknown_shapes(op: Op) -> Op:
     """Give an op, whatever its inputs are, outputs of which nothing is known before it runs."""
 

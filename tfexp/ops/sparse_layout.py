@@ -129,8 +129,9 @@ def _check_elements(elements: int, new: list[int | None]) -> None:
 @reshape_op.kernel("CPU")
 def _(ctx: Any, input_indices: Array, input_shape: Array, new_shape: Array) -> list[Array]:
     dims = _completed(input_shape, new_shape)
-    coordinates = np.unravel_index(_flat(input_indices, input_shape), tuple(dims)) if len(input_indices) else ()
-    if len(input_indices) and len(dims):
+    flat = _flat(input_indices, input_shape)
+    if len(flat) and len(dims):
+        coordinates = np.unravel_index(flat, tuple(dims))
         indices = np.stack(coordinates, axis=1).astype(np.int64)
     else:
         indices = np.zeros((len(input_indices), len(dims)), np.int64)
