@@ -74,3 +74,10 @@ def test_estimators_are_exported_by_the_function_for_tpus(tmp_path):
     receiver = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.placeholder(tf.float32, [None])})
     exported = export(estimator, str(tmp_path / "exported"), receiver)
     assert tf.saved_model.contains_saved_model(exported.decode())
+
+
+def test_estimators_tell_the_settings_of_their_sessions(tmp_path):
+    settings = tf.ConfigProto(log_device_placement=True)
+    given = tf.estimator.RunConfig(model_dir=str(tmp_path), session_config=settings)
+    assert tf.estimator.Estimator(lambda features: None, config=given)._session_config == settings
+    assert tf.estimator.Estimator(lambda features: None, model_dir=str(tmp_path))._session_config.allow_soft_placement
