@@ -83,6 +83,11 @@ class Estimator:
     _model_dir = model_dir  # as subclasses of 1.15's call it
 
     @property
+    def _session_config(self) -> Any:
+        """The ConfigProto of the sessions, which libraries open some of their own with."""
+        return self._config.session_config
+
+    @property
     def config(self) -> RunConfig:
         """A copy of the settings."""
         return copy.deepcopy(self._config)

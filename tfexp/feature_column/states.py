@@ -49,7 +49,8 @@ class LayerStates(StateManager):
         self._layer, self._trainable, self._of_variables = layer, trainable, of_variables
         self._variables: dict[tuple[Any, str], Any] = {}
         self._resources: dict[tuple[Any, str], Any] = {}
-        layer._resources = {}  # which TensorFlow's checkpoints have as a part of it
+        if layer is not None:  # as libraries have it that ask only for resources
+            layer._resources = {}  # which TensorFlow's checkpoints have as a part of it
 
     def make(self, columns: Iterable[Any], also: Callable[[Any], None] | None = None) -> None:
         """Make what the columns need below the layer's name and theirs; also: makes more for each, in the same scope."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import keyword
 from typing import Any
 
+from tensorboard.compat.proto.op_def_pb2 import OpList
+
 from tfexp.core.op import all_ops, find_op
 from tfexp.graph.op_defs import op_def
 
@@ -50,3 +52,13 @@ def register_op_list(op_list: Any) -> None:
 def get_registered_ops() -> dict[str, Any]:
     """The OpDefs of all ops, by name."""
     return {name: op_def(op) for name, op in all_ops().items()}
+
+
+def TF_GetAllOpList() -> bytes:
+    """The OpDefs of all ops as a serialized OpList, which `TF_GetBuffer` gives."""
+    return OpList(op=get_registered_ops().values()).SerializeToString()
+
+
+def TF_GetBuffer(buffer: bytes) -> bytes:
+    """The bytes in what the other functions of `pywrap_tensorflow` give."""
+    return buffer

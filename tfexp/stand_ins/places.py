@@ -87,7 +87,7 @@ _TPU = {
     "tpu.ops.tpu_ops": "tf.tpu ops",
     "tpu.tpu": "tf.tpu",
     "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
-    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config tfexp.estimator.tpu.estimator",
     "tpu.tpu_function": "tfexp.ops.cross_replica",
     "tpu.tpu_optimizer": "tf.tpu",
 }
@@ -102,7 +102,7 @@ PYTHON = {
     **OPS,
     **TRAINING,
     "client.device_lib": "tfexp.runtime.device_list",
-    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches",
+    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches tfexp.stand_ins.fetch_handlers",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tfexp.stand_ins.translation_status",
     # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
@@ -362,7 +362,8 @@ PYTHON = {
     "profiler.model_analyzer": "tf.profiler",
     "profiler.option_builder": "tf.profiler",
     "pywrap_tensorflow": "tf.train tf.errors tfexp.stand_ins.evaluated_constants tfexp.stand_ins.event_files "
-    "tfexp.stand_ins.tensor_internals",
+    "tfexp.stand_ins.tensor_internals "
+    + renamed("tfexp.stand_ins.op_definitions", TF_GetAllOpList="TF_GetAllOpList", TF_GetBuffer="TF_GetBuffer"),
     "tf2": "tfexp.graph.behavior:enabled=v2_behavior_enabled",
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",

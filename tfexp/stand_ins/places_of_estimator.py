@@ -58,7 +58,7 @@ ESTIMATOR = {
     "run_config": "tf.estimator tfexp.stand_ins.estimator_names "
     + renamed("tfexp.estimator.run_config", get_default_session_config="default_session_config"),
     "tpu.tpu_config": "tf.estimator.tpu tfexp.estimator.tpu.config",
-    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config",
+    "tpu.tpu_estimator": "tf.estimator.tpu tfexp.estimator.tpu.config tfexp.estimator.tpu.estimator",
     "training": "tf.estimator",
     "util": "tf.estimator tfexp.stand_ins.callables tfexp.stand_ins.estimator_inputs",
 }

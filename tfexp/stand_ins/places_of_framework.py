@@ -138,6 +138,7 @@ FRAMEWORK = {
     "util.compat_internal": "tfexp.core.text",
     "util.decorator_utils": "tfexp.stand_ins.decorators tfexp.core.deprecation inspect:_normalize_docstring=cleandoc",
     "util.deprecation": "tfexp.core.deprecation",
+    "util.deprecation_wrapper": renamed("tfexp.stand_ins.wrapped_modules", DeprecationWrapper="TFModuleWrapper"),
     "util.dispatch": "tfexp.core.dispatch",
     "util.example_parser_configuration": "tfexp.stand_ins.parser_configuration",
     "util.function_utils": "tfexp.stand_ins.callables",

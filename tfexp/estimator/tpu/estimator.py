@@ -84,6 +84,18 @@ class TPUEstimator(Estimator):
         return Model(self._model.function, {**self._params, "use_tpu": False}, self._config, self._model.make_step)
 
 
+def export_estimator_savedmodel(
+    estimator: Estimator,
+    export_dir_base: str,
+    serving_input_receiver_fn: Callable[[], Any],
+    assets_extra: Mapping[str, str] | None = None,
+    as_text: bool = False,
+    checkpoint_path: str | None = None,
+) -> bytes:
+    """The path of the SavedModel of an estimator; 1.15 adds a graph for TPUs to it."""
+    return estimator.export_saved_model(export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path)
+
+
 @dataclass(frozen=True)
 class _BatchModel(Model):
     """A model whose functions are told the batch sizes of the modes. RuntimeError for the modes `on_tpu`."""

@@ -85,8 +85,13 @@ def load_model_from_hdf5(filepath: Any, custom_objects: Mapping[str, Any] | None
             config = json.loads(text_of(file.attrs["training_config"]))
             model.compile(**compile_arguments(config, custom_objects))
             if "optimizer_weights" in file:
-                _restore_optimizer(model, read_arrays(file["optimizer_weights"]))
+                _restore_optimizer(model, load_optimizer_weights_from_hdf5_group(file))
     return model
+
+
+def load_optimizer_weights_from_hdf5_group(hdf5_group: Any) -> list[Any]:
+    """The arrays of the optimizer's state, as its `set_weights` takes them. KeyError where a file has none."""
+    return read_arrays(hdf5_group["optimizer_weights"])
 
 
 def _restore_optimizer(model: Any, values: list[Any]) -> None:
