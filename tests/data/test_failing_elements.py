@@ -97,3 +97,8 @@ def test_rows_of_sparse_batches_are_looked_at_one_by_one():
             else:
                 with pytest.raises(tf.errors.DataLossError, match="larger than the row shape"):
                     session.run(element)
+
+
+def test_an_element_whose_parts_do_not_fit_is_passed_over_when_it_is_cut_into_slices():
+    data = Data.range(3).map(lambda i: (tf.fill([i + 1], i), tf.fill([3 - i], i))).unbatch()
+    assert story(data.map(lambda a, b: a + b)) == ["error", 2, 2, "error"]

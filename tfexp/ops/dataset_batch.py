@@ -342,17 +342,18 @@ class _Unbatch(Chain):
             batch = self.source.next()
             if batch is None:
                 return None
-            self._batch, self._position = [np.asarray(value) for value in batch], 0
-            for number, array in enumerate(self._batch):
+            arrays = [np.asarray(value) for value in batch]
+            for number, array in enumerate(arrays):
                 if array.ndim == 0:
                     raise InvalidArgumentError(None, None, "Input element must have a non-scalar value in each component.")
-                if len(array) != len(self._batch[0]):
+                if len(array) != len(arrays[0]):
                     raise InvalidArgumentError(
                         None,
                         None,
                         "Input element must have the same batch size in each component. Component 0 had size "
-                        f"{len(self._batch[0])} but component {number} had size, {len(array)}.",
+                        f"{len(arrays[0])} but component {number} had size, {len(array)}.",
                     )
+            self._batch, self._position = arrays, 0
         self._position += 1
         return [row(array, self._position - 1) for array in self._batch]
 
