@@ -21,9 +21,10 @@ def run(fetches):
         return session.run(fetches)
 
 
+@pytest.mark.parametrize("near_zero", [False, True])
 @pytest.mark.parametrize("axes", [(-3, -2), (1,)])
-def test_each_group_of_channels_is_normalised(axes):
-    found = run(layers.group_norm(IMAGES, groups=4, reduction_axes=axes))
+def test_each_group_of_channels_is_normalised(axes, near_zero):
+    found = run(layers.group_norm(IMAGES, groups=4, reduction_axes=axes, mean_close_to_zero=near_zero))
     grouped = IMAGES.reshape(2, 3, 5, 4, 2).astype(np.float64)
     over = (1, 2, 4) if len(axes) == 2 else (1, 4)
     expected = (grouped - grouped.mean(over, keepdims=True)) / np.sqrt(grouped.var(over, keepdims=True) + 1e-6)
@@ -42,6 +43,8 @@ def test_channels_may_come_first_and_the_batch_be_unknown():
 def test_groups_divide_the_channels():
     with pytest.raises(ValueError, match="Invalid groups 3"):
         layers.group_norm(IMAGES, groups=3)
+    with pytest.raises(ValueError, match=r"has undefined dimensions 2\."):
+        layers.group_norm(tf.placeholder(tf.float32, [None, 3, None, 8]), groups=4)
     with pytest.raises(ValueError, match="exclusive"):
         layers.group_norm(IMAGES, groups=4, reduction_axes=[-1])
 
@@ -88,3 +91,5 @@ def test_images_are_sequences_of_columns():
     np.testing.assert_array_equal(run(layers.images_to_sequence(IMAGES)), expected)
     first = layers.images_to_sequence(IMAGES.transpose(0, 3, 1, 2), data_format="NCHW")
     np.testing.assert_array_equal(run(first), expected)
+    fed = tf.placeholder(tf.float32, [None, 3, 5, 8])
+    assert layers.images_to_sequence(fed).shape.as_list() == [5, None, 8]

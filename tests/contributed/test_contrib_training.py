@@ -138,7 +138,9 @@ def test_losses_and_metrics_take_predictions_first():
 def test_summaries_by_name():
     layers = tf.contrib.layers
     scalar, vector = tf.constant(1.0, name="one"), tf.nn.relu(tf.constant([1.0]), name="many")
-    assert [s.op.type for s in layers.summarize_tensors([scalar, vector])] == ["ScalarSummary", "HistogramSummary"]
+    made = layers.summarize_tensors([scalar, vector])
+    assert [s.op.type for s in made] == ["ScalarSummary", "HistogramSummary"]
+    assert [s.op.name for s in made] == [f"{x.op.name}_summary" for x in (scalar, vector)]
     assert layers.summarize_activation(vector).op.name == "many/activation"
 
 

@@ -180,3 +180,9 @@ def test_batch_dimensions_are_counted_from_the_end_where_the_axis_is_fed() -> No
     assert picked.shape.as_list() == [None] * 3
     with tf.Session() as session:
         assert session.run(picked, {axis: 1}).tolist() == x[:, [4, 0, 4]].tolist()
+
+
+def test_a_batch_is_as_long_as_its_parameters_where_its_indices_do_not_say() -> None:
+    with tf.Graph().as_default():
+        picked = tf.batch_gather(tf.zeros([2, 3, 5]), tf.placeholder(tf.int32, [None, None]))
+        assert picked.shape.as_list() == [2, None, 5]

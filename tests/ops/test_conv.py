@@ -472,6 +472,7 @@ def test_arguments() -> None:
     with tf.Graph().as_default():
         x, w = tf.zeros([2, 8, 9, 3]), tf.zeros([3, 3, 3, 5])
         assert tf.nn.conv2d(x, w, 2, "SAME").shape.as_list() == [2, 4, 5, 5]
+        assert tf.nn.conv1d(x[0], w[0], 2, "SAME", data_format="NHWC").shape.as_list() == [8, 5, 5]
         assert tf.nn.conv2d(x, w, [2, 1], "SAME", dilations=1).op.get_attr("strides") == [1, 2, 1, 1]
         for call, text in (
             (lambda: tf.nn.conv2d(x, w, [2, 2, 2], "SAME"), "strides should be of length 1, 2 or 4"),
@@ -481,7 +482,7 @@ def test_arguments() -> None:
             (lambda: tf.nn.pool(x, [2, 2], "FOO", "SAME"), "2-D FOO pooling is not supported"),
             (lambda: tf.nn.pool(x, [2, 2], "AVG", "SAME", [2, 2]), "is not implemented for `dilation_rate` > 1"),
             (lambda: tf.nn.pool(x, [2, 2, 2], "MAX", "SAME"), "must have rank 5"),
-            (lambda: tf.nn.conv1d(x, w, 1, "SAME", data_format="NHWC"), "`data_format` must be 'NWC' or 'NCW'"),
+            (lambda: tf.nn.conv1d(x, w, 1, "SAME", data_format="NDHWC"), "`data_format` must be 'NWC' or 'NCW'"),
             (lambda: tf.nn.separable_conv2d(x, tf.zeros([3, 3, 3, 2]), w, [1] * 4, "SAME"), "3 and 1 are not compatible"),
         ):
             with pytest.raises(ValueError, match=text.replace("(", r"\(")):

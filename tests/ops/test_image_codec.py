@@ -143,3 +143,12 @@ def test_static_shapes():
     assert tf.image.encode_png(tf.zeros([2, 5, 7, 3], tf.uint8)).shape.as_list() == [2]
     with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
         tf.image.decode_png(tf.placeholder(tf.string, [2]))
+
+
+def test_jpeg_quality_keeps_the_channels():
+    with tf.Graph().as_default(), tf.Session() as session:
+        for known, channels in (([4, 6, 1], 1), ([4, 6, None], None)):
+            image = tf.placeholder(tf.uint8, known)
+            adjusted = tf.image.adjust_jpeg_quality(image, 90)
+            assert adjusted.shape.as_list() == [None, None, channels]
+            assert session.run(adjusted, {image: np.full([4, 6, 1], 7)}).tolist() == np.full([4, 6, 1], 7).tolist()

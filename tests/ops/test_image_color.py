@@ -291,3 +291,14 @@ def test_boxes_that_overlap_as_much_as_the_threshold_says_are_dropped():
     with tf.Graph().as_default(), tf.Session() as session:
         chosen = [tf.image.non_max_suppression(boxes, scores, 3, iou_threshold=iou) for iou in (0.0, 0.5, 0.51)]
         assert [one.tolist() for one in session.run(chosen)] == [[1], [1, 2], [1, 2, 0]]
+
+
+def test_gray_images_of_unknown_sizes_are_checked_when_they_run():
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.placeholder(tf.float32, [None, 1])
+        with pytest.raises(InvalidArgumentError, match="A grayscale image must be at least two-dimensional"):
+            session.run(tf.image.grayscale_to_rgb(rows), {rows: [[1.0]]})
+        with pytest.raises(ValueError, match="at least two-dimensional"):
+            tf.image.grayscale_to_rgb(tf.placeholder(tf.float32, [None]))
+        gray = tf.placeholder(tf.float32, [None, None, 1])
+        assert session.run(tf.image.grayscale_to_rgb(gray), {gray: [[[3.0]]]}).tolist() == [[[3.0, 3.0, 3.0]]]

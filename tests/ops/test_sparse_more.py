@@ -283,11 +283,22 @@ def test_merging_and_its_errors() -> None:
                 tf.sparse.eye(3, size)
 
 
+def test_a_variable_is_read_where_it_is_the_values() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.SparseTensor([[0, 0]], tf.Variable([1.0], use_resource=False), [2, 3])
+        assert (x.values.name, x.dtype) == ("Variable/read:0", tf.float32)
+        filled, _ = tf.sparse_fill_empty_rows(x, 5.0)
+        session.run(tf.global_variables_initializer())
+        assert session.run(filled.values).tolist() == [1, 5]
+
+
 def test_parts_of_a_tensor_of_unknown_rank_have_none() -> None:
     with tf.Graph().as_default():
         x = tf.SparseTensor(tf.placeholder(tf.int64), tf.placeholder(tf.float32), tf.placeholder(tf.int64))
         for part in (tf.sparse_slice(x, [0, 1], [2, 2]), *tf.sparse_split(sp_input=x, num_split=2, axis=0)):
             assert part.dense_shape.shape.rank is None
+        two = tf.SparseTensor([[0, 0]], [1.0], tf.placeholder(tf.int64))
+        assert tf.sparse_fill_empty_rows(two, 5.0)[0].indices.shape.as_list() == [None, None]
 
 
 def test_a_reshaped_tensor_has_a_known_shape_only_where_its_old_one_is_known() -> None:

@@ -92,3 +92,8 @@ def test_replacing(pattern: str, rewrite: str, wanted: bytes) -> None:
 def test_replacing_the_first_alone() -> None:
     assert run(tf.regex_replace(["aba", "b"], "a", "-", replace_global=False)).tolist() == [b"-ba", b"b"]
     assert run(tf.regex_replace(["aba", "b"], "a*", "-", replace_global=False)).tolist() == [b"-ba", b"-b"]
+
+
+def test_one_delimiter_is_given() -> None:
+    with pytest.raises(ValueError, match="Cannot specify both 'delimiter' and 'sep'"):
+        tf.string_split(["a b"], sep=",", delimiter=" ")

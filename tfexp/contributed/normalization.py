@@ -14,6 +14,7 @@ from tfexp.ops.array import reshape
 from tfexp.ops.elementwise_unary import rsqrt, sqrt, square
 from tfexp.ops.initializers import ones_initializer, zeros_initializer
 from tfexp.ops.nn_norm import batch_normalization, moments
+from tfexp.ops.nn_statistics import normalize_moments, sufficient_statistics
 from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.variable_scope import variable_scope
 
@@ -144,11 +145,9 @@ def group_norm(
 ) -> Any:
     """Each group of channels of each example normalised over itself and `reduction_axes` (arXiv 1803.08494).
 
-    Only the size of the batch may be unknown. ValueError for axes that overlap, groups that do not divide the channels, and
-    mean_close_to_zero, which tfexp does not have.
+    Only the size of the batch may be unknown. ValueError for axes that overlap, and groups that do not divide the channels.
+    mean_close_to_zero: the variance is the mean square less the squared mean, which is accurate where that is small.
     """
-    if mean_close_to_zero:
-        raise ValueError("group_norm: tfexp does not have mean_close_to_zero=")
     inputs = convert_to_tensor(inputs)
     shape = inputs.get_shape()
     if shape.ndims is None:
@@ -162,6 +161,9 @@ def group_norm(
         raise ValueError(f"Inputs {inputs.name} has undefined channels dimension: {shape}.")
     if groups > channels or channels % groups:
         raise ValueError(f"Invalid groups {groups} for {channels} channels: it must divide them.")
+    unknown = [axis for axis in over if shape[axis].value is None]
+    if unknown:
+        raise ValueError(f"Inputs {inputs.name} has undefined dimensions {unknown[0]}.")
     whole = [-1 if size is None else size for size in shape.as_list()]
     group = [groups, channels // groups]
     spread = [1] * at + group + [1] * (shape.ndims - at - 1)
@@ -177,7 +179,11 @@ def group_norm(
         beta = parameter("beta", zeros_initializer()) if center else None
         gamma = parameter("gamma", ones_initializer()) if scale else None
         axes = sorted([axis + 1 if axis > at else axis for axis in over] + [at + 1])
-        mean, variance = moments(inputs, axes, keep_dims=True)
+        if mean_close_to_zero:
+            count, total, squares, _ = sufficient_statistics(inputs, axes, keep_dims=True)
+            mean, variance = normalize_moments(count, total, squares, shift=None)
+        else:
+            mean, variance = moments(inputs, axes, keep_dims=True)
         gain: Any = rsqrt(variance + epsilon)
         offset: Any = -mean * gain
         if gamma is not None:

@@ -147,10 +147,10 @@ def images_to_sequence(
     with name_scope(scope, "ImagesToSequence", [inputs]) as opened:
         if data_format == "NCHW":
             inputs = transpose(inputs, [0, 2, 3, 1])
-        channels = convert_to_tensor(inputs).get_shape()[3].value
+        width, channels = convert_to_tensor(inputs).get_shape().as_list()[2:]
         shape: Any = shape_of(inputs)
         rows = shape[0] * shape[1]
-        found = reshape(transpose(inputs, [2, 0, 1, 3]), [-1, rows, channels])
+        found = reshape(transpose(inputs, [2, 0, 1, 3]), [-1 if width is None else width, rows, channels])
         return collected(outputs_collections, opened, found)
 
 

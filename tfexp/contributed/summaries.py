@@ -12,9 +12,9 @@ from tfexp.ops.summary import histogram, scalar
 
 
 def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
-    """A scalar summary of a scalar, a histogram of anything else; `tag` is by default its node's name."""
+    """A scalar summary of a scalar, a histogram of anything else; `tag` is by default its node's name, with `_summary`."""
     write = scalar if tensor.get_shape().ndims == 0 else histogram
-    return write(tag or tensor.op.name, tensor)
+    return write(tag or f"{tensor.op.name}_summary", tensor)
 
 
 def summarize_activation(op: Any) -> Any:

@@ -40,7 +40,7 @@ class SparseTensor(Composite):
     def __init__(self, indices: Any, values: Any, dense_shape: Any):
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             self._indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
-            self._values = convert_to_tensor(values, name="values", as_ref=True)
+            self._values = convert_to_tensor(values, name="values")
             self._dense_shape = convert_to_tensor(dense_shape, name="dense_shape", dtype=dtypes.int64)
         places, count, rank = (t.shape for t in (self._indices, self._values, self._dense_shape))
         places, count, rank = places.with_rank(2), count.with_rank(1), rank.with_rank(1)

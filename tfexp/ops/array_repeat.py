@@ -93,7 +93,8 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         result = reshape(gather(rows, flat), concat([indices_shape, inner], axis=0))
         known, chosen = params.shape.known_dims, indices.shape.known_dims
         if known is not None and chosen is not None:
-            result.set_shape([*chosen, *known[count:]])
+            batch = [own if d is None else d for d, own in zip(chosen[:-1], known, strict=False)]
+            result.set_shape([*batch, *chosen[-1:], *known[count:]])
         return result
 
 

@@ -86,14 +86,15 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
 
 
 def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) -> Tensor:
-    """The RGB image as a JPEG of that quality shows it. Source: `tf.image.adjust_jpeg_quality`."""
+    """The gray or RGB image as a JPEG of that quality shows it. Source: `tf.image.adjust_jpeg_quality`."""
     with name_scope(name, "adjust_jpeg_quality", [image]):
         image = convert_to_tensor(image, name="image")
         bytes_ = convert_image_dtype(image, dtypes.uint8, saturate=True)
         if not isinstance(jpeg_quality, Tensor):
             jpeg_quality = convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
         coded = encode_jpeg_variable_quality_op(bytes_, jpeg_quality)
-        return convert_image_dtype(decode_jpeg(coded, channels=3), image.dtype, saturate=True)
+        channels = image.shape.as_list()[-1] if image.shape.rank else None
+        return convert_image_dtype(decode_jpeg(coded, channels=channels or 0), image.dtype, saturate=True)
 
 
 # --- by chance --------------------------------------------------------------------------------------------------------
@@ -171,16 +172,15 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
 def _checked_gray(images: Tensor) -> Tensor:
     known = images.shape
     checks: list[Any] = []
-    if known.ndims is None or known.as_list()[-1] is None:
+    if known.ndims is not None and known.ndims < 2:
+        raise ValueError("A grayscale image must be at least two-dimensional.")
+    if not known.is_fully_defined():
         checks = [
             assert_equal(shape(images)[-1], 1, message="Last dimension of a grayscale image should be size 1."),
             assert_greater_equal(rank(images), 3, message="A grayscale image must be at least two-dimensional."),
         ]
-    else:
-        if known.ndims < 2:
-            raise ValueError("A grayscale image must be at least two-dimensional.")
-        if known.as_list()[-1] != 1:
-            raise ValueError("Last dimension of a grayscale image should be size 1.")
+    elif known.as_list()[-1] != 1:
+        raise ValueError("Last dimension of a grayscale image should be size 1.")
     result: Tensor = with_dependencies(checks, images)
     return result
 

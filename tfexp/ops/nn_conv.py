@@ -42,7 +42,8 @@ def conv1d(
     """value [batch, width, depth] with filters [width, depth, out depth], as Conv2D of one row. Source: `tf.nn.conv1d`."""
     value = deprecated_argument_lookup("input", input, "value", value)
     with name_scope(name, "conv1d", [value, filters]) as scope:
-        second = is_channels_second(data_format, _FORMATS[1])
+        # TensorFlow also takes the names that the images of one row have.
+        second = is_channels_second(data_format, _FORMATS[2] if data_format in _FORMATS[2] else _FORMATS[1])
         data_format = "NCHW" if second else "NHWC"
         row = -2 if second else -3
         strides = [1, *for_all_dims(stride, 1, data_format, "stride")]

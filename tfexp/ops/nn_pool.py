@@ -8,6 +8,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
+from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -143,7 +144,8 @@ def avg_pool1d(
 def _of_any_rank(
     kind: str, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: Any
 ) -> Tensor:
-    rank = convert_to_tensor(input).get_shape().ndims if data_format is None else len(data_format)
+    given = input.shape if hasattr(input, "shape") else np.shape(input)
+    rank = TensorShape(given).ndims if data_format is None else len(data_format)
     if rank not in (3, 4, 5):
         raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: rank {rank}")
     if kind == "MAX":

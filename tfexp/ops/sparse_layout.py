@@ -311,7 +311,8 @@ fill_grad_op = define_op(
 def _(indices: InputShape, values: InputShape, dims: InputShape, default: InputShape) -> list[TensorShape]:
     with_rank(default, 0)
     count = merged_dims(dim_of(with_rank(indices, 2), 0), dim_of(with_rank(values, 1), 0))
-    rank = merged_dims(dim_of(indices, 1), dim_of(with_rank(dims, 1), 0))
+    rank = dim_of(with_rank(dims, 1), 0)
+    merged_dims(dim_of(indices, 1), rank)
     known = dims.value_as_shape.known_dims
     return [
         TensorShape([None, rank]),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
@@ -136,7 +137,8 @@ def string_split(
 
     An empty delimiter gives the single bytes. Empty parts are left out if `skip_empty`. Source: `tf.string_split`.
     """
-    delimiter = (" " if sep is None else sep) if delimiter is None else delimiter
+    delimiter = deprecated_argument_lookup("sep", sep, "delimiter", delimiter)
+    delimiter = " " if delimiter is None else delimiter
     with name_scope(name, "StringSplit", [source]):
         strings = convert_to_tensor(source, dtypes.string)
         return SparseTensor(*string_split_op(strings, convert_to_tensor(delimiter, dtypes.string), skip_empty=skip_empty))
