@@ -141,7 +141,7 @@ RUN_ERRORS = [
     ("RandomUniformInt", [_shape(2), ONE, _shape(1, 2)], INT, r"maxval must be 0-D, got shape \[2\]"),
     ("Multinomial", [LOGITS[0], ONE], CATEGORY, r"logits should be a matrix, got shape \[3\]"),
     ("Multinomial", [LOGITS, _shape(1)], CATEGORY, r"num_samples should be a scalar, got shape \[1\]"),
-    ("Multinomial", [LOGITS, -ONE], CATEGORY, "num_samples should be non-negative, got -1"),
+    ("Multinomial", [LOGITS, -ONE], CATEGORY, "num_samples should be nonnegative, got -1"),
     ("Multinomial", [LOGITS[:, :0], ONE], CATEGORY, "num_classes should be positive, got 0"),
     ("RandomGamma", [_shape(-1), LOGITS], {"T": tf.float32}, "Dimension -1 must be >= 0"),
     ("RandomPoissonV2", [THREE, LOGITS], FLOAT, "shape must be a vector"),

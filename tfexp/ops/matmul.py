@@ -181,9 +181,9 @@ def _batch_product(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool) -> np
             raise InvalidArgumentError(None, None, f"In[{position}] ndims must be >= 2: {operand.ndim}")
     left, right = (_adjoint(x) if adj_x else x), (_adjoint(y) if adj_y else y)
     if left.shape[-1] != right.shape[-2]:
-        raise InvalidArgumentError(
-            None, None, f"Matrix size-incompatible: In[0]: {dims_text(x.shape)}, In[1]: {dims_text(y.shape)}"
-        )
+        mismatch = f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}"
+        shapes = f"{dims_text(x.shape)} {dims_text(y.shape)}"
+        raise InvalidArgumentError(None, None, f"{mismatch}: {shapes} {adj_x:d} {adj_y:d}")
     try:
         np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
     except ValueError:

@@ -96,7 +96,7 @@ def checked_logits(logits: Array, num_samples: Array) -> int:
     rows, classes = logits.shape
     samples = int(num_samples)
     if samples < 0:
-        raise ValueError(f"num_samples should be non-negative, got {samples}")
+        raise ValueError(f"num_samples should be nonnegative, got {samples}")
     if classes == 0 and rows:
         raise ValueError(f"num_classes should be positive, got {classes}")
     return samples
