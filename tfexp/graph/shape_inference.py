@@ -7,6 +7,8 @@ reads vectors of which only some elements are known (`[tf.shape(x)[0], 10]`).
 
 from __future__ import annotations
 
+import contextlib
+import operator
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 # Folding at construction is for shapes and axes; larger arrays are not worth computing twice.
 _MAX_ELEMENTS = 1 << 16
+_MAX_TOLD = 256  # of the elements of an input, in an error
 _INDEX_DTYPES = (dtypes.int32, dtypes.int64, dtypes.bool)
 _UNKNOWN = object()
 # What passes values into loops and branches and out of them: folding is for what is within.
@@ -59,7 +62,56 @@ def _by_rule(op_def: Op, name: str, attrs: dict[str, Any], inputs: Sequence[Inpu
         return [result] if op_def.has_single_output else flatten_shapes(result)
     except ValueError as error:
         listed = ", ".join(shape_text(s) for s in inputs)
-        raise ValueError(f"{error} for {name!r} (op: {op_def.name!r}) with input shapes: {listed}.") from None
+        read = _what_it_read(op_def, attrs, inputs)
+        raise ValueError(f"{error} for {name!r} (op: {op_def.name!r}) with input shapes: {listed}{read}.") from None
+
+
+class _Noted(InputShape):
+    """An input shape that remembers what a rule read of its values."""
+
+    __slots__ = ("read_as_shape", "read_value")
+
+    def __init__(self, of: InputShape):
+        super().__init__(of, of, *(operator.attrgetter(name) for name in _ASKED))
+        self.read_value: Any = None
+        self.read_as_shape: TensorShape | None = None
+
+    @property
+    def value(self) -> Any:
+        self.read_value = super().value
+        return self.read_value
+
+    @property
+    def value_as_shape(self) -> TensorShape:
+        self.read_as_shape = super().value_as_shape
+        return self.read_as_shape
+
+
+_ASKED = ("value", "value_as_shape", "of_handle", "dtype_of_handle")
+
+
+def _what_it_read(op_def: Op, attrs: dict[str, Any], inputs: Sequence[InputShape]) -> str:
+    """The values on which the rule based its refusal, as TensorFlow's errors tell them; the rule is asked once more."""
+    noted = [_Noted(shape) for shape in inputs]
+    with contextlib.suppress(ValueError):
+        op_def.shape_rule(*group_inputs(op_def, noted, attrs), **attrs)  # type: ignore[misc]
+    values = [f"input[{i}] = <{_summary(one.read_value)}>" for i, one in enumerate(noted) if one.read_value is not None]
+    shapes = [
+        f"input[{i}] = {shape_text(one.read_as_shape)}"
+        for i, one in enumerate(noted)
+        if one.read_as_shape is not None and one.read_as_shape.known_dims is not None
+    ]
+    told = f" and with computed input tensors: {', '.join(values)}" if values else ""
+    return told + (f" and with input tensors computed as partial shapes: {', '.join(shapes)}" if shapes else "")
+
+
+def _summary(value: Any) -> str:
+    """The first elements of an array: `0`, `1 2`, `[0 1][2 3]`."""
+    array = np.asarray(value)
+    if array.ndim > 1:
+        return "".join(f"[{_summary(row)}]" for row in array[:_MAX_TOLD])
+    told = [str(one) for one in np.atleast_1d(array)[:_MAX_TOLD].tolist()]
+    return " ".join([*told, "..."] if array.size > _MAX_TOLD else told)
 
 
 def refused(op_def: Op, attrs: dict[str, Any], inputs: Sequence[InputShape]) -> str | None:

@@ -182,7 +182,7 @@ range_op = define_op(
 def _range_length(start: Any, limit: Any, delta: Any) -> int:
     start, limit, delta = (np.asarray(v).item() for v in (start, limit, delta))
     if delta == 0:
-        raise ValueError(f"Requires delta != 0: {delta}")
+        raise ValueError("Requires delta != 0")
     if delta > 0 and start > limit:
         raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
     if delta < 0 and start < limit:

@@ -168,7 +168,7 @@ def _unsorted_shape(data: InputShape, ids: InputShape, count: InputShape) -> Ten
     merged(TensorShape(data.known_dims[: len(ids.known_dims)]), ids)
     segments = None if count.value is None else int(count.value)
     if segments is not None and segments < 0:
-        raise ValueError(f"Dimension size, given by scalar input 2 must be non-negative but is {segments}")
+        raise ValueError(f"Dimension size, given by scalar input 2, must be non-negative but is {segments}")
     return TensorShape([segments, *data.known_dims[len(ids.known_dims) :]])
 
 
