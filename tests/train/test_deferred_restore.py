@@ -19,6 +19,7 @@ X = np.float32([[1.0, -2.0, 0.5], [0.25, 3.0, -1.0]])
 
 @pytest.fixture(autouse=True)
 def _eagerly() -> Iterator[None]:
+    waiting_for_variables.clear()  # what graphs of other tests may still wait for
     with eager_mode():
         yield
     waiting_for_variables.clear()
