@@ -30,7 +30,8 @@ def test_gone_from_train() -> None:
 
 
 @pytest.mark.parametrize(
-    ("symbol", "where"), [("lite.OpHint", "tf.lite"), ("contrib.lite", "tf.contrib"), ("contrib.rnn.Lacks", "tf.contrib.rnn")]
+    ("symbol", "where"),
+    [("lite.OpHint", "tf.lite"), ("contrib.lite", "tf.contrib"), ("contrib.rnn.Lacks", "tf.contrib.rnn")],
 )
 def test_what_is_not_here_points_to_what_is(symbol: str, where: str, capsys: pytest.CaptureFixture[str]) -> None:
     message = rf"tfexp does not have TensorFlow's tf\.{symbol}; `python -m tfexp\.symbols {where}` lists what there is"
