@@ -215,11 +215,11 @@ class LoadStatus:
         """Give the variables the values of the checkpoint."""
         self._checkpoint._restore_from(self._path, self._match().variables, _session(session))
 
-    def restore_streaming(self, session: Callable[[], Any] | None = None) -> None:
-        """Restore what is there, and the rest as it is made. session: gives the session, where there are graphs."""
-        self.run_restore_ops(session and session())
+    def restore_streaming(self, session: Any = None) -> None:
+        """Restore what is there, and the rest as it is made; of a session's graph, when it is said that it is due."""
+        self.run_restore_ops(session)
         root, owner = self._checkpoint._root_kept()
-        wait_for_variables(self._path, self._matching, root, owner, session)
+        wait_for_variables(self._path, self._matching, root, owner, None if session is None else session.graph)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """The same, and initialise those that the checkpoint does not have."""

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
+from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops.trackable import waiting_for_variables
 from tfexp.train.object_graph import Match, saveables
@@ -22,36 +23,52 @@ Root = Callable[[], Any]
 class _Waiting:
     """A checkpoint of which not all values have been restored. It keeps no object alive that can do without it.
 
-    session: gives the session that restores; for a checkpoint of the graph that is the default one now.
+    graph: where the variables will be, None in eager execution. There values come at once; to a graph, with the next session
+    that asks for them (`restore_due`), so that many variables are looked through once.
     """
 
-    def __init__(
-        self, path: str, matching: Callable[[Any], Match], root: Root, owner: Hashable, session: Callable[[], Any] | None
-    ):
+    def __init__(self, path: str, matching: Callable[[Any], Match], root: Root, owner: Hashable, graph: Graph | None):
         self.owner = owner
-        self._path, self._matching, self._root, self._session = path, matching, root, session
-        self._graph = _no_graph if session is None else weakref.ref(get_default_graph())
+        self._path, self._matching, self._root = path, matching, root
+        self._graph = None if graph is None else weakref.ref(graph)
+        self._is_due = False
         self._done = weakref.WeakSet(matching(root()).variables.values())
 
     def __call__(self) -> bool:
-        """Restore what is new, if it belongs here; whether any more can come."""
-        root = self._root()
-        graph = self._graph()
-        if not root or (self._session and graph is None):
+        """Variables were made; whether any more can come."""
+        if self._graph is None:
+            return self._restore(None) if executing_eagerly() else bool(self._root())
+        if not self._root() or (graph := self._graph()) is None:
             return False
-        if graph is not (None if executing_eagerly() else get_default_graph()):
+        self._is_due = self._is_due or (not executing_eagerly() and graph is get_default_graph())
+        return True
+
+    def restore_due(self, session: Any) -> bool:
+        """Restore what is new in the session's graph; whether any more can come."""
+        graph = None if self._graph is None else self._graph()
+        if not self._is_due or graph is None or graph is not session.graph:
             return True
+        self._is_due = False
+        with graph.as_default(), graph.control_dependencies(None):
+            return self._restore(session)
+
+    def _restore(self, session: Any) -> bool:
+        root = self._root()
+        if not root:
+            return False
         found = self._matching(root)
         new = {key: one for key, one in found.variables.items() if one not in self._done}
         if new:
-            session = self._session and self._session()
             Saver(saveables(new), max_to_keep=None, name="checkpoint_restore").restore(session, self._path)
             self._done.update(new.values())
         return bool(found.unused)
 
 
-def _no_graph() -> None:
-    """Where execution is eager."""
+def restore_due(session: Any) -> None:
+    """Bring the values to a session that its graph's variables wait for."""
+    waiting_for_variables[:] = [
+        one for one in waiting_for_variables if not isinstance(one, _Waiting) or one.restore_due(session)
+    ]
 
 
 def remaining(parts: list[tuple[str, Any]]) -> Root:
@@ -72,10 +89,13 @@ def wait_for_variables(
     matching: Callable[[Any], Match],
     root: Root,
     owner: Hashable,
-    session: Callable[[], Any] | None = None,
+    graph: Graph | None,
 ) -> None:
-    """Restore what a checkpoint has for a root once it is made. For the same owner, the last checkpoint counts."""
-    waiting = _Waiting(path, matching, root, owner, session)
+    """Restore what a checkpoint has for a root once it is made. For the same owner, the last checkpoint counts.
+
+    graph: where it is made; None in eager execution.
+    """
+    waiting = _Waiting(path, matching, root, owner, graph)
     waiting_for_variables[:] = [
         one for one in waiting_for_variables if not (isinstance(one, _Waiting) and one.owner == owner)
     ]

@@ -15,6 +15,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.runtime.eager import eager_mode
+from tfexp.train import deferred_restore
 from tfexp.train.object_graph import object_metadata
 
 keras, layers = tf.keras, tf.keras.layers
@@ -160,3 +161,22 @@ def test_values_under_names_wait_for_their_variables_in_eager_execution(tmp_path
         model.load_weights(path)
         np.testing.assert_array_equal(model(np.zeros((1, 1), np.float32)).shape, (1, 2))
         np.testing.assert_array_equal(model.get_weights()[0], [[1.0, 2.0]])
+
+
+def test_many_variables_are_looked_through_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other models may be built in the graph while the optimizer's variables are still to come."""
+    tf.keras.backend.clear_session()
+    model = _compiled(True)
+    model.train_on_batch(INPUTS, TARGETS)
+    model.save_weights(f"{tmp_path}/weights")
+    loaded = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(2,))])
+    loaded.load_weights(f"{tmp_path}/weights")
+    looked = []
+    monkeypatch.setattr(deferred_restore._Waiting, "_restore", lambda waiting, session: looked.append(session) or True)
+    for _ in range(5):
+        _compiled(True)
+    assert looked == []
+    session = tf.keras.backend.get_session()
+    tf.keras.backend.get_session()
+    assert looked == [session]
+    tf.keras.backend.clear_session()

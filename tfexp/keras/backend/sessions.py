@@ -33,6 +33,7 @@ from tfexp.ops.state import is_variable_initialized
 from tfexp.runtime import process_config
 from tfexp.runtime.protos import ConfigProto
 from tfexp.runtime.session import Session
+from tfexp.train.deferred_restore import restore_due
 
 
 class _Own(threading.local):
@@ -67,6 +68,7 @@ def session_of(graph: Graph | None) -> Any:
         session = _own_session(graph)
     if not _manually:
         _initialize_variables(session)
+    restore_due(session)
     return session
 
 

@@ -80,7 +80,7 @@ def load_weights(model: Any, filepath: Any, by_name: bool = False) -> Any:
             )
         status = RootCheckpoint.of(model).restore(filepath)
         if not executing_eagerly():
-            status.restore_streaming(backend.get_session)
+            status.restore_streaming(backend.get_session())
         if model.built:
             status.assert_nontrivial_match()
         return status
