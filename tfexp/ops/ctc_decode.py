@@ -156,7 +156,9 @@ class _Search:
         longer[(*with_last, last)] = self.ends_blank[with_last] + shares[with_last[0], last]
         known = np.nonzero(has_parent & np.isfinite(total))
         longer[known[0], parent[known], self._last[known]] = -np.inf
-        scores = np.concatenate([np.logaddexp(stay_blank, stay_label), longer.reshape(batch, -1)], axis=1)
+        stay = np.logaddexp(stay_blank, stay_label)
+        _leave_out_overtaken(stay, longer, np.where(has_parent & np.isfinite(total), parent, width), self._last)
+        scores = np.concatenate([stay, longer.reshape(batch, -1)], axis=1)
         chosen = np.argsort(-scores, axis=1, kind="stable")[:, :width]
         stays = chosen < width
         source = np.where(stays, chosen, (chosen - width) // max(labels, 1))
@@ -187,6 +189,28 @@ class _Search:
             labels[:, :, t] = np.take_along_axis(self._emitted[t], beam, axis=1)
             beam = np.take_along_axis(self._came_from[t], beam, axis=1)
         return labels, scores
+
+
+def _leave_out_overtaken(stay: Array, longer: Array, parent: Array, last: Array) -> None:
+    """TensorFlow does not go on from a beam that others have overtaken before its turn comes behind its own parent.
+
+    Beams are gone on from in order, label by label, and only the best `width` of what was found so far stay. A beam that is
+    no longer among these when its parent comes to its label is forgotten, with all that lies behind it.
+
+    stay: [batch, width], what beams have if they go on as they are. longer: [batch, width, labels], what lies behind them,
+    in which forgotten beams get -inf. parent: the parent's number, `width` without one; last: the last label.
+    """
+    batch, width, labels = longer.shape
+    found = longer.reshape(batch, -1)  # in the order in which it is found
+    numbers = np.arange(found.shape[1])
+    everything = np.concatenate([stay, found], axis=1)
+    least = np.partition(everything, -width, axis=1)[:, -width]
+    may_be = (parent < np.arange(width)) & (stay < least[:, None])
+    for beam in np.nonzero(may_be.any(axis=0))[0]:
+        own = stay[:, beam, None]
+        before = numbers < (parent[:, beam] * labels + last[:, beam])[:, None]
+        better = (stay > own).sum(axis=1) + ((found > own) & before).sum(axis=1)
+        longer[may_be[:, beam] & (better >= width), beam] = -np.inf
 
 
 Decoded = tuple[list[SparseTensor], Tensor]
