@@ -203,7 +203,7 @@ def test_unique_labels_are_a_list() -> None:
 
 
 def test_a_beam_that_others_overtake_before_its_turn_is_forgotten():
-    """Numbers of TensorFlow 1.15.0 and 2.21: at the second step nothing is found behind [2], where [2, 0] would be better."""
+    """Numbers of TensorFlow 1.15.0 and 2.21: at the second step nothing comes behind [2], though [2, 0] would."""
     logits = np.float32([[[-1.7, -2.1, -1.3, -0.8]], [[-0.8, -1.1, -3.6, -1.7]], [[-1.2, -1.8, -0.8, -2.7]]])
     with tf.Graph().as_default(), tf.Session() as session:
         paths, scores = session.run(tf.nn.ctc_beam_search_decoder(logits, [3], 3, 3, merge_repeated=False))

@@ -119,7 +119,7 @@ def test_bmp_of_every_depth():
 @pytest.mark.parametrize(
     ("data", "text"),
     [
-        (b"nothing at all", "Unknown image file format"),
+        (b"nothing at all", "Unable to decode bytes as JPEG, PNG, GIF, or BMP"),
         (saved(SMOOTH, "PNG")[:60], "Invalid PNG data"),
         (saved(SMOOTH, "JPEG")[:300], "Invalid JPEG data"),
     ],
@@ -127,6 +127,16 @@ def test_bmp_of_every_depth():
 def test_what_cannot_be_read(data, text):
     with pytest.raises(InvalidArgumentError, match=text):
         run(tf.image.decode_image(data))
+
+
+def test_what_is_no_image_is_told_by_its_first_bytes():
+    for decode in (tf.image.decode_png, tf.image.decode_jpeg, tf.image.decode_gif):
+        with pytest.raises(InvalidArgumentError, match=r"Expected image \(JPEG, PNG, or GIF\), got empty file"):
+            run(decode(b""))
+        with pytest.raises(InvalidArgumentError, match=r"got unknown format starting with 'nothing\\x00at all t'"):
+            run(decode(b"nothing\0at all that is known"))
+    with pytest.raises(InvalidArgumentError, match=r"Expected image \(BMP\), got unknown format starting with 'no'"):
+        run(tf.image.decode_bmp(b"no"))
 
 
 def test_numbers_of_channels_are_checked_when_a_file_is_read():

@@ -20,12 +20,12 @@ _MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 _GRAY = np.array([9798, 19235, 3735], np.uint32)
 
 
-def file_format(data: bytes) -> str:
-    """`png`, `jpeg`, `gif` or `bmp` by the first bytes; ValueError for anything else."""
+def file_format(data: bytes) -> str | None:
+    """`png`, `jpeg`, `gif` or `bmp` by the first bytes; None for anything else."""
     for name, start in (("jpeg", b"\xff\xd8\xff"), ("png", b"\x89PNG\r\n\x1a\n"), ("gif", b"GIF8"), ("bmp", b"BM")):
         if data.startswith(start):
             return name
-    raise ValueError("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    return None
 
 
 def _opened(data: bytes, wanted: str, what: str) -> Any:

@@ -185,11 +185,21 @@ def _(ctx: Any, contents: Any, *, channels: int, dtype: DType, expand_animations
     return pixels[0].copy() if pixels.ndim == 4 and not expand_animations else pixels
 
 
+def _not_an_image(data: bytes, op: str) -> str:
+    if op == "DecodeImage":
+        return "Unable to decode bytes as JPEG, PNG, GIF, or BMP"
+    start = data[:16].decode("latin-1").encode("unicode_escape").decode("ascii")
+    found = f"unknown format starting with '{start}'" if data else "empty file"
+    return f"Expected image ({'BMP' if op == 'DecodeBmp' else 'JPEG, PNG, or GIF'}), got {found}"
+
+
 def _decoded(
     data: bytes, channels: int, dtype: DType, op: str = "DecodeImage", ratio: int = 1, truncated: bool = False
 ) -> Array:
     """The pixels of a file in that dtype; floats are 0 to 1. Ops take every format but BMP, which only its own does."""
     kind = image_files.file_format(data)
+    if kind is None:
+        raise ValueError(_not_an_image(data, op))
     if (kind == "bmp") != (op == "DecodeBmp") and op != "DecodeImage" and "bmp" in (kind, op[-3:].lower()):
         raise ValueError(
             f"Trying to decode {kind.upper()} format using a wrong op. Use `decode_{kind}` or `decode_image` instead. "
