@@ -130,6 +130,10 @@ def test_lars_and_its_skip_list():
         skipped = trained(make(skip_list=["v"]), "dense")
     plain = momentum(0)
     np.testing.assert_allclose(skipped, START + 5 * (expected(plain, "dense", 1) - START), rtol=1e-4, atol=1e-5)
+    for resource in (False, True):
+        with tf.Graph().as_default():
+            rows = trained(make(), "sparse", resource)
+        np.testing.assert_allclose(rows, START + 5 * (expected(plain, "sparse", 1) - START), rtol=1e-4, atol=1e-5)
     for argument in ("momentum", "weight_decay"):
         with pytest.raises(ValueError, match=f"{argument} should be positive"):
             opt.LARSOptimizer(0.1, **{argument: -1.0})

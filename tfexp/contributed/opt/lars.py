@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
 from tfexp.ops.array_mask import where
@@ -18,7 +18,8 @@ class LARSOptimizer(Optimizer):
     """Layer-wise adaptive rate scaling: each variable's rate is in proportion to its norm over that of its gradient.
 
     rate = learning_rate * eeta * |var| / (|grad| + weight_decay * |var| + epsilon), where both norms are positive; the
-    gradient has weight_decay * var added. Variables with a name that holds one of `skip_list` take plain momentum.
+    gradient has weight_decay * var added. Variables with a name that holds one of `skip_list` take plain momentum, and so do
+    those with sparse gradients.
     """
 
     def __init__(
@@ -69,6 +70,20 @@ class LARSOptimizer(Optimizer):
             self.get_slot(var, "momentum"),
             convert_to_tensor(1.0, dtype),
             whole * rate,
+            cast(self._momentum_tensor, dtype),
+            use_locking=False,
+            use_nesterov=self._use_nesterov,
+        )
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        """Plain momentum, as there are no norms of a gradient of which most rows are not there."""
+        dtype = var.dtype.base_dtype
+        return training.momentum.sparse.operation(
+            var,
+            self.get_slot(var, "momentum"),
+            cast(self._rate, dtype),
+            grad.values,
+            grad.indices,
             cast(self._momentum_tensor, dtype),
             use_locking=False,
             use_nesterov=self._use_nesterov,
