@@ -19,7 +19,8 @@ pytestmark = pytest.mark.usefixtures("quiet")
 def test_a_network_classifies_arrays(tmp_path):
     columns = learn.infer_real_valued_columns_from_input(X)
     assert [column.shape for column in columns] == [(2,)]
-    classifier = learn.DNNClassifier([8], columns, model_dir=str(tmp_path), optimizer=tf.train.AdamOptimizer(0.1))
+    config, adam = learn.RunConfig(tf_random_seed=1), tf.train.AdamOptimizer(0.1)
+    classifier = learn.DNNClassifier([8], columns, model_dir=str(tmp_path), optimizer=adam, config=config)
     assert classifier.fit(X, Y, steps=60, batch_size=16) is classifier
     assert classifier.evaluate(X, Y)["accuracy"] == 1.0
     assert list(classifier.predict(X[:4])) == [0, 0, 1, 1]
