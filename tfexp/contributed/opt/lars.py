@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfexp.graph.convert import IndexedSlices, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
 from tfexp.ops.array_mask import where
 from tfexp.ops.cast import cast
 from tfexp.ops.norm import norm
-from tfexp.train.optimizer import Optimizer, call_if_callable
+from tfexp.train.momentum import MomentumOptimizer
 
 
-class LARSOptimizer(Optimizer):
+class LARSOptimizer(MomentumOptimizer):
     """Layer-wise adaptive rate scaling: each variable's rate is in proportion to its norm over that of its gradient.
 
     rate = learning_rate * eeta * |var| / (|grad| + weight_decay * |var| + epsilon), where both norms are positive; the
     gradient has weight_decay * var added. Variables with a name that holds one of `skip_list` take plain momentum, and so do
-    those with sparse gradients.
+    those with sparse gradients, which have no norms.
     """
 
     def __init__(
@@ -37,22 +37,13 @@ class LARSOptimizer(Optimizer):
             raise ValueError(f"momentum should be positive: {momentum}")
         if weight_decay < 0.0:
             raise ValueError(f"weight_decay should be positive: {weight_decay}")
-        super().__init__(use_locking=False, name=name)
-        self._learning_rate, self._momentum, self._weight_decay = learning_rate, momentum, weight_decay
-        self._eeta, self._epsilon, self._skip_list, self._use_nesterov = eeta, epsilon, skip_list, use_nesterov
-
-    def _create_slots(self, var_list: list[Any]) -> None:
-        for v in var_list:
-            self._zeros_slot(v, "momentum", self._name)
-
-    def _prepare(self) -> None:
-        self._rate = convert_to_tensor(call_if_callable(self._learning_rate), name="learning_rate")
-        self._momentum_tensor = convert_to_tensor(call_if_callable(self._momentum), name="momentum")
+        super().__init__(learning_rate, momentum, name=name, use_nesterov=use_nesterov)
+        self._weight_decay, self._eeta, self._epsilon, self._skip_list = weight_decay, eeta, epsilon, skip_list
 
     def compute_lr(self, grad: Any, var: Any) -> tuple[Any, Any]:
         """(the rate of a variable, its gradient with the decay of weights)."""
         dtype = var.dtype.base_dtype
-        rate: Any = cast(self._rate, dtype)
+        rate: Any = cast(self._learning_rate_tensor, dtype)
         if self._skip_list is not None and any(part in var.name for part in self._skip_list):
             return rate, grad
         length: Any = norm(var, ord=2)
@@ -71,20 +62,6 @@ class LARSOptimizer(Optimizer):
             convert_to_tensor(1.0, dtype),
             whole * rate,
             cast(self._momentum_tensor, dtype),
-            use_locking=False,
-            use_nesterov=self._use_nesterov,
-        )
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        """Plain momentum, as there are no norms of a gradient of which most rows are not there."""
-        dtype = var.dtype.base_dtype
-        return training.momentum.sparse.operation(
-            var,
-            self.get_slot(var, "momentum"),
-            cast(self._rate, dtype),
-            grad.values,
-            grad.indices,
-            cast(self._momentum_tensor, dtype),
-            use_locking=False,
+            use_locking=self._use_locking,
             use_nesterov=self._use_nesterov,
         )
