@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import atexit
 import multiprocessing.pool
 import threading
 import time
@@ -20,9 +21,8 @@ from tfexp.keras.training.batches import Whole, batches_shuffled
 from tfexp.keras.training.dataset_batches import is_dataset
 from tfexp.keras.training.joined import joined
 from tfexp.keras.training.loop import Validation
-from tfexp.keras.training.sample_weights import combined_weights as standardize_weights
-from tfexp.stand_ins.keras_training_data import (
-    TrainingLoop,
+from tfexp.keras.training.sample_weights import combined_weights as standardize_weights  # noqa: F401 (a name of the module)
+from tfexp.stand_ins.keras_training_data import (  # noqa: F401 (names of the module this stands in for)
     assert_not_batched,
     assert_not_shuffled,
     call_metric_function,
@@ -63,50 +63,6 @@ from tfexp.stand_ins.keras_training_data import (
     validate_input_types,
     verify_dataset_shuffled,
 )
-
-__all__ = [
-    "standardize_weights",
-    "TrainingLoop",
-    "assert_not_batched",
-    "assert_not_shuffled",
-    "call_metric_function",
-    "cast_if_floating_dtype",
-    "cast_if_floating_dtype_and_mismatch",
-    "cast_single_tensor",
-    "check_array_lengths",
-    "check_generator_arguments",
-    "check_loss_and_target_compatibility",
-    "check_num_samples",
-    "check_steps_argument",
-    "collect_per_output_metric_info",
-    "convert_eager_tensors_to_numpy",
-    "extract_tensors_from_dataset",
-    "generic_output_names",
-    "get_input_shape_and_dtype",
-    "get_iterator",
-    "get_loss_function",
-    "get_metric_function",
-    "get_metric_name",
-    "get_progbar",
-    "get_static_batch_size",
-    "has_symbolic_tensors",
-    "has_tensors",
-    "infer_steps_for_dataset",
-    "initialize_iterator",
-    "is_dataset_or_iterator",
-    "is_eager_dataset_or_iterator",
-    "list_to_tuple",
-    "prepare_loss_functions",
-    "standardize_class_weights",
-    "standardize_input_data",
-    "standardize_sample_or_class_weights",
-    "standardize_sample_weights",
-    "standardize_single_array",
-    "unpack_iterator_input",
-    "validate_dataset_input",
-    "validate_input_types",
-    "verify_dataset_shuffled",
-]
 
 
 class ModelInputs:
@@ -228,6 +184,7 @@ def get_copy_pool() -> Any:
     global _COPY_POOL
     if _COPY_POOL is None:
         _COPY_POOL = multiprocessing.pool.ThreadPool(_COPY_THREADS)
+        atexit.register(_COPY_POOL.close)
     return _COPY_POOL
 
 

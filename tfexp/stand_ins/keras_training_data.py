@@ -21,7 +21,7 @@ from tfexp.keras.callbacks.progress import ProgbarLogger
 from tfexp.keras.losses.loss import LossFunctionWrapper
 from tfexp.keras.training.arrays import check_lengths, check_shapes, check_targets, in_order, is_symbolic
 from tfexp.keras.training.by_output import losses_by_output, metrics_by_output, weights_by_output
-from tfexp.keras.training.data import refuse
+from tfexp.keras.training.data import NOT_SHUFFLED, refuse
 from tfexp.keras.training.dataset_batches import INFINITE, is_dataset, is_in_order, is_of_single_elements
 from tfexp.keras.training.outputs import as_loss as get_loss_function
 from tfexp.keras.training.outputs import function_name, function_of
@@ -264,9 +264,7 @@ def assert_not_shuffled(dataset: Dataset) -> None:
 def verify_dataset_shuffled(x: Dataset) -> None:
     """A warning for a dataset that comes in its order."""
     if is_in_order(x):
-        log.warn(
-            "Expected a shuffled dataset but input dataset `x` is not shuffled. Please invoke `shuffle()` on input dataset."
-        )
+        log.warn(NOT_SHUFFLED)
 
 
 def infer_steps_for_dataset(
@@ -326,16 +324,3 @@ def extract_tensors_from_dataset(dataset: Dataset) -> tuple[Any, Any, Any]:
 def get_progbar(model: Any, count_mode: str) -> ProgbarLogger:
     """What draws the progress of such a model. Its metrics are totals already, its loss is averaged."""
     return ProgbarLogger(count_mode, stateful_metrics=getattr(model, "metrics_names", [])[1:])
-
-
-class TrainingLoop:
-    """What a model's `fit`, `evaluate` and `predict` would be left to."""
-
-    def fit(self, model: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    def evaluate(self, model: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    def predict(self, model: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
