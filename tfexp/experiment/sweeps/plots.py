@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.reporting.figures import new_figure, quiet
-from tfexp.experiment.reporting.scale import TRIED, spans_decades
+from tfexp.experiment.reporting.scale import TRIED, digits, spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
 
@@ -49,7 +49,7 @@ class _Scale:
         shares = [self._share(number) for number in self.numbers]
         roomy = all(after - before >= _ROOM for before, after in itertools.pairwise(shares))
         chosen = self.numbers if roomy else [self.least, self.most]
-        return [(self._share(number), f"{number:.3g}") for number in chosen]
+        return [(self._share(number), digits(number)) for number in chosen]
 
     def share(self, text: str) -> float:
         """From 0 (least) to 1 (most)."""
