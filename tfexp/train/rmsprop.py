@@ -8,7 +8,7 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
 from tfexp.ops.cast import cast
-from tfexp.ops.initializers import Initializer, ones_initializer
+from tfexp.ops.initializers import Ones, Zeros, ones_initializer
 from tfexp.ops.update import Updates
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
@@ -16,7 +16,7 @@ from tfexp.train.optimizer import Optimizer, call_if_callable
 class RMSPropOptimizer(Optimizer):
     """Steps divided by the running root mean square of the gradient (`centered`: of its deviation from its mean)."""
 
-    _first_rms: type[Initializer] = ones_initializer
+    _first_rms: type[Ones | Zeros] = ones_initializer
     """What the running mean of squares starts from."""
 
     def __init__(
