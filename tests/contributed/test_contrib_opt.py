@@ -352,3 +352,13 @@ def test_gradients_are_clipped_all_together():
         session.run(train)
         np.testing.assert_allclose(session.run(variable), [3 - 0.1 * 0.3, 4 - 0.1 * 0.4], rtol=1e-6)
         assert clipped.get_name() == "ClipByNormMomentum" and clipped.get_slot(variable, "momentum") is not None
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rms_of_version_2_start_from_zeros(kind):
+    expected, rms = START.astype(np.float64), np.zeros(START.shape)
+    for values in DENSE if kind == "dense" else SPARSE:
+        grad, has = (values, True) if kind == "dense" else rows_added(values)
+        rms = np.where(has, 0.9 * rms + 0.1 * grad**2, rms)
+        expected -= np.where(has, 0.01 * grad / np.sqrt(rms + 1e-10), 0)
+    np.testing.assert_allclose(trained(tf.contrib.optimizer_v2.RMSPropOptimizer(0.01), kind), expected, rtol=1e-5)

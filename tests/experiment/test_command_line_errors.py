@@ -133,6 +133,8 @@ MESSAGES = {
     "has 10 features: give the height, width and channels of the data's images, or data=digits, whose are [8, 8, 1]",
     "model=lstm model.steps=7": "model.steps: a row of this data has 64 features, which 7 pieces of one length do not make: "
     "give 2 or 4 or 8 or 16 or 32 or 64",
+    "model=lstm data=line": "model.steps (conf/model/lstm.yaml, line 7): a row of this data has 1 features, which 8 pieces "
+    "of one length do not make: give 1",
     "train.batch_size=355": "train.batch_size: 355 is more than the 354 training rows",
     "data=line data.test_fraction=0.996": "data.test_fraction: 0.996 of 100 rows leaves none to train on",
     "train.steps=3 train.epochs=4": "train.epochs: give train.steps or train.epochs, not both",

@@ -143,7 +143,10 @@ def test_classes_may_have_names(tmp_path: Path) -> None:
         (b"a,kind\n1,0\n", "{path}: 1 row of data; at least two are needed"),
         (b"kind\n1\n", "{path}: there is no column beside the label 'kind' to learn from"),
         (b"a,a,kind\n1,2,0\n", "{path}, line 1: two columns are called 'a'"),
-        (b"a,kind\n1,0\nx,2\n", "{path}, line 3, column 'a': 'x' is not a number (record"),
+        (
+            b"a,kind\n1,0\nx,2\n",
+            "{path}, line 3, column 'a': 'x' is not a number; data.ignore=[…] leaves columns out (record",
+        ),
         (b"a,kind\n1,0\n\n2,x\n", "{path}, line 4, column 'kind': 'x' is not a number"),
         (b"a,kind\n1,0\n1_0,1\n", "{path}, line 3, column 'a': '1_0' is not a number"),
         (b"a,kind\n1,0\n,1\n", "{path}, line 3, column 'a': the cell is empty"),
@@ -203,7 +206,7 @@ def test_wrong_csv_is_passed_over_and_counted(tmp_path: Path) -> None:
     np.testing.assert_array_equal(table.features[:, 0], [1, 3, 8])
     assert table.skipped.rows == 6
     assert table.skipped.first == (
-        f"{path}, line 3, column 'a': 'x' is not a number (record 2, at byte 14)",
+        f"{path}, line 3, column 'a': 'x' is not a number; data.ignore=[…] leaves columns out (record 2, at byte 14)",
         f"{path}, line 6: ',' expected after '\"' (record 3, at byte 18)",
         f"{path}, line 8: 1 columns where 2 are expected (record 5, at byte 31)",
         f"{path}, line 9, column 'kind': '\N{REPLACEMENT CHARACTER}' is not a number; data.class_names=[…] says what "

@@ -151,7 +151,7 @@ def test_case_without_default_needs_a_true_predicate():
     ],
 )
 def test_what_case_refuses(pairs, error):
-    with pytest.raises(error, match="pred"):
+    with pytest.raises(error, match=r"pred|fns must be"):
         tf.case(pairs, default=lambda: tf.constant(1))
 
 
@@ -190,3 +190,21 @@ def test_sparse_tensors_are_switched_and_merged():
 def switch_sparse(sparse, predicate):
     branches = zip(*(switch_ref_or_tensor(part, predicate) for part in sparse.parts), strict=True)
     return [sparse.with_parts(parts) for parts in branches]
+
+
+def test_contexts_say_what_they_are() -> None:
+    with tf.Graph().as_default() as graph:
+        found = []
+
+        def keep(value: tf.Tensor) -> tf.Tensor:
+            found.append(graph._get_control_flow_context())
+            return value
+
+        tf.while_loop(lambda i: i < 3, lambda i: keep(tf.cond(i < 2, lambda: keep(i + 1), lambda: i + 2)), [tf.constant(0)])
+        branch, loop = found
+        assert [(c.IsCondContext(), c.IsWhileContext(), c.IsXLAContext()) for c in found] == [
+            (True, False, False),
+            (False, True, False),
+        ]
+        assert branch.GetWhileContext() is loop is loop.GetWhileContext()
+        assert branch.GetControlPivot() is branch.pivot and loop.GetControlPivot().name == "while/Identity:0"

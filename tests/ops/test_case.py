@@ -70,9 +70,10 @@ def test_no_pairs_and_refusals(session: Any) -> None:
     assert session.run(tf.case([], branch(7))) == 7
     flag = tf.constant(True)
     for pairs, text in (
-        (3, "pred_fn_pairs must be a list, tuple, or dict"),
+        (3, "fns must be a list, tuple, or dict"),
         ([flag], "Each entry in pred_fn_pairs must be a 2-tuple"),
-        ([(tf.constant(1), branch(1))], "pred must be Tensor of type bool"),
+        ([(tf.constant(1), branch(1))], "pred must be Tensor of type bool: Const_\\d:0"),
+        ([(1, branch(1))], "pred must be a Tensor, got: 1"),
         ([(flag, 3)], "fn for pred Const:0 must be callable"),
     ):
         with pytest.raises(TypeError, match=text):
@@ -95,14 +96,14 @@ def test_a_branch_by_number(index: int, has_default: bool) -> None:
 @pytest.mark.parametrize(
     ("index", "branches", "error", "text"),
     [
-        (1, {0: lambda: 1}, TypeError, "must be a Tensor, got"),
-        (1.0, {0: lambda: 1}, TypeError, "must be an integer Tensor"),
+        (1, {0: lambda: 1}, TypeError, "branch_index must a Tensor, got"),
+        (1.0, {0: lambda: 1}, TypeError, "branch_index must an integer Tensor, got"),
         (None, {0: 1}, TypeError, "fn for key 0 must be callable"),
         (None, [(0, lambda: 1), (2, lambda: 2)], ValueError, r"contiguous range of \[0 to 2\) but found \{0,2\}"),
         (None, [(0.0, lambda: 1)], TypeError, "key must be a Python `int`"),
-        (None, [1], TypeError, "must be a 2-tuple"),
-        (None, [], ValueError, "at least one item"),
-        (None, 5, TypeError, "must be a list, tuple, or dict"),
+        (None, [1], TypeError, "Each entry in branch_fns must be a 2-tuple"),
+        (None, [], ValueError, "at least one item in branch_fns"),
+        (None, 5, TypeError, "branch_fns must be a list, tuple, or dict"),
     ],
 )
 def test_numbered_branches_that_are_refused(index, branches, error, text: str) -> None:

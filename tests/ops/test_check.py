@@ -11,6 +11,7 @@ import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.ops.check import summarize_array
+from tfexp.runtime.eager import eager_mode
 
 CASES = [
     OpCase(
@@ -212,3 +213,9 @@ def test_arrays_that_are_to_increase_are_constants_of_their_reshaping() -> None:
     with tf.Graph().as_default() as graph:
         tf.is_non_decreasing([1, 2])
         assert graph.get_operations()[0].name == "is_non_decreasing/Reshape/tensor"
+
+
+def test_what_fails_eagerly_is_shown():
+    expected = r"Expected 'tf.Tensor\(False, shape=\(\), dtype=bool\)' to be true. Summarized data: b'x'"
+    with eager_mode(), pytest.raises(InvalidArgumentError, match=expected):
+        tf.Assert(tf.constant(False), ["x"])

@@ -76,7 +76,7 @@ def test_groups_are_one_node_for_each_device() -> None:
         assert [i.name for i in two.control_inputs] == ["two/NoOp", "two/NoOp_1"]
         assert [i.device for i in two.control_inputs] == ["", "/device:CPU:0"]
         assert tf.group().type == "NoOp"
-        with pytest.raises(TypeError, match="should be zero or more"):
+        with pytest.raises(TypeError, match=r"Expected tf.group\(\) expected Tensor arguments not '3' with type"):
             tf.group(3)
 
 
@@ -89,6 +89,8 @@ def test_tuples_wait_for_all() -> None:
         np.testing.assert_array_equal(session.run(tf.tuple([[1.0, 2.0]])), [[1, 2]])
         with pytest.raises(ValueError, match="Must have at least one Tensor"):
             tf.tuple([None])
+        with pytest.raises(TypeError, match="Control input must be Operation or Tensor: 1"):
+            tf.tuple([a], control_inputs=[1])
         assert session.run(get_op("ControlTrigger")()) is None
 
 

@@ -111,3 +111,10 @@ def test_eager_code_has_no_scopes_to_compile() -> None:
 
     with eager_mode(), pytest.raises(RuntimeError, match="not supported when eager"), tf.xla.experimental.jit_scope():
         pass
+
+
+def test_compiled_nodes_belong_to_a_context_of_xla() -> None:
+    with tf.Graph().as_default() as graph:
+        seen = []
+        tf.xla.experimental.compile(lambda x: (seen.append(graph._get_control_flow_context()), x + 1)[1], [tf.constant(1)])
+        assert seen[0].IsXLAContext() and not seen[0].IsCondContext() and seen[0].GetWhileContext() is None

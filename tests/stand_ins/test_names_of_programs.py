@@ -200,3 +200,37 @@ def test_cells_that_are_never_initialised_take_other_variables():
     cell.weights_of_gates = tf.Variable(1.0)
     cell.weights_of_gates = other = tf.Variable(2.0)
     assert cell.weights_of_gates is other
+
+
+@pytest.mark.parametrize("above", ["python.keras.api._v1.keras", "python.keras.api.keras", "contrib.keras.api.keras"])
+def test_keras_is_also_found_where_tensorflow_publishes_it(above):
+    assert stand_for(f"tensorflow.{above}").Sequential is tf.keras.Sequential
+    assert stand_for(f"tensorflow.{above}").layers.LSTM is tf.keras.layers.LSTM
+    assert stand_for(f"tensorflow.{above}.datasets.mnist").load_data is tf.keras.datasets.mnist.load_data
+    assert stand_for(f"tensorflow.{above.rpartition('.')[0]}") is not None
+
+
+def test_keras_of_version_2_has_its_own_recurrent_layers():
+    layers = stand_for("tensorflow.python.keras.api._v2.keras.layers")
+    assert layers.LSTM is tf.compat.v2.keras.layers.LSTM and layers.LSTM is not tf.keras.layers.LSTM
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("graph_editor.edit", "detach"),
+        ("graph_editor.reroute", "swap_ios"),
+        ("graph_editor.select", "get_forward_walk_ops"),
+        ("graph_editor.subgraph", "SubGraphView"),
+        ("graph_editor.transform", "graph_replace"),
+        ("graph_editor.util", "get_generating_ops"),
+        ("lookup.lookup_ops", "index_table_from_tensor"),
+        ("predictor.predictor", "Predictor"),
+        ("predictor.predictor_factories", "from_saved_model"),
+        ("tensorboard.plugins.projector.projector_config_pb2", "ProjectorConfig"),
+    ],
+)
+def test_parts_of_contributed_libraries_are_found_in_their_modules(module, name):
+    library = stand_for(f"tensorflow.contrib.{module}")
+    public = tf.contrib.tensorboard.plugins.projector if "projector" in module else getattr(tf.contrib, module.split(".")[0])
+    assert getattr(library, name) is getattr(public, name)

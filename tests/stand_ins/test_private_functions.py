@@ -86,7 +86,8 @@ def test_losses_over_samples_may_keep_what_is_expected_of_them():
 def test_what_a_table_names_goes_before_ops():
     string_ops = stand_for("tensorflow.python.ops.string_ops")
     assert string_ops.string_format is tf.strings.format and string_ops.string_split_v2 is tf.strings.split
-    assert stand_for("tensorflow.python.ops.math_ops").reduced_shape([5, 7, 3], [1]).tolist() == [5, 1, 3]
+    reduced_shape = stand_for("tensorflow.python.ops.math_ops").reduced_shape
+    assert reduced_shape([5, 7, 3], [1]).tolist() == [5, 1, 3] and reduced_shape([5, 7], []).tolist() == [5, 7]
 
 
 def test_what_functions_and_cells_are_asked():

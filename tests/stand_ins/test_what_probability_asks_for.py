@@ -87,8 +87,10 @@ def test_a_case_by_conds_of_ones_own():
     branches = [(False, lambda: "a"), (True, lambda: "b"), (True, lambda: "c")]
     found = control_flow_ops._case_helper(cond, branches, lambda: "d", False, "case", allow_python_preds=True)
     assert found == "b" and asked == [False, True]
-    with pytest.raises(TypeError, match="pred must be Tensor of type bool"):
+    with pytest.raises(TypeError, match="pred must be a Tensor, got: True"):
         tf.case([(True, lambda: 1)])
+    with pytest.raises(TypeError, match="pred must be a Tensor or bool, got: 1"):
+        control_flow_ops._case_helper(cond, [(1, lambda: "a")], None, False, "case", allow_python_preds=True)
 
 
 def test_classes_that_stand_for_tensors(monkeypatch):

@@ -57,6 +57,20 @@ class ControlFlowContext:
 
     is_cond = False
 
+    # TensorFlow's names, which programs and their tests ask.
+
+    def IsCondContext(self) -> bool:
+        return self.is_cond
+
+    def IsWhileContext(self) -> bool:
+        return False
+
+    def IsXLAContext(self) -> bool:
+        return False
+
+    def GetWhileContext(self) -> Any:
+        return self.while_context()
+
     def while_context(self) -> Any:
         """The innermost loop that this is in (itself, if it is one), or None."""
         return None if self._outer_context is None else self._outer_context.while_context()
@@ -142,6 +156,9 @@ class CondContext(ControlFlowContext):
     @property
     def branch(self) -> int:
         return self._branch
+
+    def GetControlPivot(self) -> Tensor:
+        return self._pivot
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         if not is_exported(self.name, export_scope):

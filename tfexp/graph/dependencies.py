@@ -46,9 +46,7 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
         for value in nest.flatten(inputs):
             element = value._as_graph_element() if hasattr(value, "_as_graph_element") else value
             if not hasattr(element, "device"):
-                raise TypeError(
-                    f"'inputs' should be zero or more (nested) Tensors. Received {value!r} with type {type(value)}"
-                )
+                raise TypeError(f"Expected tf.group() expected Tensor arguments not '{value}' with type '{type(value)}'")
             op = getattr(value, "op", None)  # of a variable that was assigned to, the assignment
             if not isinstance(op, Operation):
                 op = element if isinstance(element, Operation) else element.op
@@ -88,7 +86,7 @@ def tuple(tensors: Sequence[Any], name: str | None = None, control_inputs: Any =
         for value in control_inputs or []:
             element = value._as_graph_element() if hasattr(value, "_as_graph_element") else value
             if not isinstance(element, (Tensor, Operation)):
-                raise TypeError(f"'control_inputs' must only contain Operation or Tensor. Received: {type(value)}")
+                raise TypeError(f"Control input must be Operation or Tensor: {value}")
             gates.append(element if isinstance(element, Operation) else element.op)
         # One order whatever the order of `tensors`, so that equal graphs have equal nodes.
         gates = sorted(set(gates), key=lambda op: op._id)

@@ -50,7 +50,7 @@ def case_by(
 
     `allow_python_preds`: predicates may be Python's bools, too.
     """
-    pairs = _checked_pairs(pred_fn_pairs, (Tensor, bool) if allow_python_preds else Tensor, exclusive)
+    pairs = _checked_pairs(pred_fn_pairs, (Tensor, bool) if allow_python_preds else (Tensor,), exclusive)
     choose = functools.partial(cond_fn, name="cond", **cond_kwargs)
     with name_scope(name, "case", [pred for pred, _ in pairs]):
         if default is None:
@@ -79,13 +79,15 @@ def _checked_pairs(pred_fn_pairs: Any, kinds: Any, exclusive: bool) -> list[Pair
     elif isinstance(pred_fn_pairs, (list, tuple)):
         pairs = list(pred_fn_pairs)
     else:
-        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+        raise TypeError("fns must be a list, tuple, or dict")
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, function = pair
-        if not isinstance(pred, kinds) or (isinstance(pred, Tensor) and pred.dtype.base_dtype is not dtypes.bool):
-            raise TypeError(f"pred must be Tensor of type bool: {pred!r}")
+        if not isinstance(pred, kinds):
+            raise TypeError(f"pred must be a {' or '.join(kind.__name__ for kind in kinds)}, got: {pred!r}")
+        if isinstance(pred, Tensor) and pred.dtype.base_dtype is not dtypes.bool:
+            raise TypeError(f"pred must be Tensor of type bool: {_text(pred)}")
         if not callable(function):
             raise TypeError(f"fn for pred {_text(pred)} must be callable.")
     return pairs
@@ -144,9 +146,9 @@ def switch_case(
     """
     functions = _numbered(branch_fns)
     if not isinstance(branch_index, Tensor):
-        raise TypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+        raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
     if not branch_index.dtype.is_integer:
-        raise TypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+        raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype}")
     if default is None:
         default, functions = functions[-1], functions[:-1]
     elif not callable(default):
@@ -164,12 +166,12 @@ def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
     elif isinstance(branch_fns, (list, tuple)):
         pairs = list(enumerate(branch_fns)) if all(map(callable, branch_fns)) else list(branch_fns)
     else:
-        raise TypeError("'branch_fns' must be a list, tuple, or dict")
+        raise TypeError("branch_fns must be a list, tuple, or dict")
     if not pairs:
-        raise ValueError("Must provide at least one item in 'branch_fns'")
+        raise ValueError("Must provide at least one item in branch_fns")
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in 'branch_fns' must be a 2-tuple (number, callable)")
+            raise TypeError("Each entry in branch_fns must be a 2-tuple")
         if not isinstance(pair[0], int):
             raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
         if not callable(pair[1]):

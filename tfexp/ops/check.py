@@ -89,7 +89,7 @@ def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, na
     if executing_eagerly():
         if not condition:
             parts = "\n".join(_eager_summary(value, 3 if summarize is None else summarize) for value in data)
-            raise InvalidArgumentError(None, None, f"Expected '{condition}' to be true. Summarized data: {parts}")
+            raise InvalidArgumentError(None, None, f"Expected '{condition!s}' to be true. Summarized data: {parts}")
         return None
     with name_scope(name, "Assert", [condition, *data]):
         tensors = convert_n_to_tensor(list(data))

@@ -28,6 +28,9 @@ class CompiledContext(ControlFlowContext):
         super().__init__()
         self._name, self._pivot = name, pivot
 
+    def IsXLAContext(self) -> bool:
+        return True
+
     def add_op(self, op: Operation) -> None:
         if self.mark in op._attrs:
             raise ValueError(f"{self.kind} cannot be nested, (operator name: {op.name})")

@@ -40,7 +40,7 @@ def kept_shape(input_shape: Any, axes: Any) -> Any:
     shape_value, axes_value = constant_value(input_shape), constant_value(axes)
     if shape_value is not None and axes_value is not None:
         kept = np.array(shape_value)
-        kept[np.ravel(axes_value)] = 1
+        kept[np.ravel(axes_value).astype(np.int64)] = 1  # axes that are [] are a float32 tensor
         return kept
     rank = array.size(input_shape)
     axes = (cast.cast(axes, dtypes.int32) + rank) % rank

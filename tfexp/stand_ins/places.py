@@ -16,7 +16,7 @@ from tfexp.stand_ins.places_of_data import DATA, renamed
 from tfexp.stand_ins.places_of_debug import DEBUG
 from tfexp.stand_ins.places_of_estimator import ESTIMATOR
 from tfexp.stand_ins.places_of_framework import FRAMEWORK
-from tfexp.stand_ins.places_of_keras import KERAS
+from tfexp.stand_ins.places_of_keras import KERAS, published
 from tfexp.stand_ins.places_of_ops import OPS
 from tfexp.stand_ins.places_of_training import TRAINING
 
@@ -164,10 +164,7 @@ PYTHON = {
     "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
     + renamed("tfexp.stand_ins.ragged_conversions", **{name: name for name in _OF_RAGGED})
     + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
-    + renamed(
-        "tf",
-        listdiff="setdiff1d",
-    )
+    + renamed("tf", listdiff="setdiff1d")
     # Ops are called so as well.
     + renamed("tf.compat.v2", gather_v2="gather", pad_v2="pad")
     + renamed("tf.compat.v2.nn", depth_to_space_v2="depth_to_space", space_to_depth_v2="space_to_depth")
@@ -379,8 +376,11 @@ PYTHON = {
     "user_ops.user_ops": "ops " + renamed("tf.user_ops", my_fact="my_fact"),
 }
 
+_GRAPH_EDITOR = "edit reroute select subgraph transform util"
 # tensorflow.<key>, for modules in neither `python` nor `core`.
 OTHERS = {
+    **{f"contrib.graph_editor.{name}": "tf.contrib.graph_editor" for name in _GRAPH_EDITOR.split()},
+    **published("contrib.keras.api.keras"),
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tfexp.contributed.learn.dynamic_rnn",
@@ -388,10 +388,13 @@ OTHERS = {
     "contrib.learn.python.learn.estimators.rnn_common": "tfexp.contributed.learn.recurrent_parts",
     "contrib.learn.python.learn.utils.export": "tf.contrib.learn.utils.export",
     "contrib.learn.python.learn.utils.gc": "tf.contrib.learn.utils.gc",
+    "contrib.lookup.lookup_ops": "tf.contrib.lookup",
+    **{f"contrib.predictor.{name}": "tf.contrib.predictor" for name in ("predictor", "predictor_factories")},
     "contrib.session_bundle.constants": "tfexp.contributed.session_bundles",
     "contrib.session_bundle.exporter": "tfexp.contributed.session_bundles",
     "contrib.session_bundle.gc": "tfexp.contributed.export_versions",
     "contrib.session_bundle.manifest_pb2": "tfexp.formats.protos.session_bundle",
+    "contrib.tensorboard.plugins.projector.projector_config_pb2": "tf.contrib.tensorboard.plugins.projector",
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.mnist": "tfexp.stand_ins.mnist_model",
     "lite.python.convert": "tfexp.lite.converter tf.lite",

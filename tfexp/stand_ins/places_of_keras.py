@@ -8,6 +8,9 @@ _NAMESPACES = (
     "activations applications backend callbacks constraints datasets initializers layers losses metrics optimizers "
     "preprocessing preprocessing.image preprocessing.sequence preprocessing.text regularizers utils wrappers"
 )
+_LESS_USED = (
+    "estimator experimental mixed_precision mixed_precision.experimental models optimizers.schedules wrappers.scikit_learn"
+)
 _LAYERS = "advanced_activations convolutional convolutional_recurrent core embeddings local noise serialization wrappers"
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
@@ -16,8 +19,19 @@ _APPLICATIONS = (
     "vgg19 xception"
 )
 
+
+def published(prefix: str, home: str = "tf.keras") -> dict[str, str]:
+    """Rows for Keras's public namespaces, below another module: {prefix: home, prefix.layers: home.layers, …}."""
+    parts = [f"datasets.{name}" for name in _DATASETS.split()] + [f"applications.{name}" for name in _APPLICATIONS.split()]
+    below = [*_NAMESPACES.split(), *_LESS_USED.split(), *parts]
+    return {prefix: home, **{f"{prefix}.{name}": f"{home}.{name}" for name in below}}
+
+
 # tensorflow.python.<key>, with the places that answer, in order.
 KERAS = {
+    **published("keras.api._v1.keras"),
+    **published("keras.api._v2.keras", "tf.compat.v2.keras"),
+    **published("keras.api.keras"),
     "keras": "tf.keras",
     **{f"keras.{name}": f"tf.keras.{name}" for name in _NAMESPACES.split()},
     **{f"keras.layers.{name}": "tf.keras.layers" for name in _LAYERS.split()},

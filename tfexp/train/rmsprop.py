@@ -8,13 +8,16 @@ from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import training
 from tfexp.ops.cast import cast
-from tfexp.ops.initializers import ones_initializer
+from tfexp.ops.initializers import Ones, Zeros, ones_initializer
 from tfexp.ops.update import Updates
 from tfexp.train.optimizer import Optimizer, call_if_callable
 
 
 class RMSPropOptimizer(Optimizer):
     """Steps divided by the running root mean square of the gradient (`centered`: of its deviation from its mean)."""
+
+    _first_rms: type[Ones | Zeros] = ones_initializer
+    """What the running mean of squares starts from."""
 
     def __init__(
         self,
@@ -33,7 +36,7 @@ class RMSPropOptimizer(Optimizer):
     def _create_slots(self, var_list: list[Any]) -> None:
         for v in var_list:
             dtype = v.dtype.base_dtype
-            initializer = ones_initializer(dtype=dtype)
+            initializer = self._first_rms(dtype=dtype)
             self._get_or_make_slot_with_initializer(v, initializer, v.get_shape(), dtype, "rms", self._name)
             if self._centered:
                 self._zeros_slot(v, "mg", self._name)

@@ -67,6 +67,22 @@ def test_picture(tmp_path: Path) -> None:
     assert not (tmp_path / "none.png").exists()
 
 
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        (["32", "4", "16", "4"], [(0.0, "4"), (3 / 7, "16"), (1.0, "32")]),
+        (["0.1", "0.01", "0.001"], [(0.0, "0.001"), (0.5, "0.01"), (1.0, "0.1")]),
+        (["1", "2", "101"], [(0.0, "1"), (0.15, "2"), (1.0, "101")]),
+        (["50", "52", "101"], [(0.0, "50"), (1.0, "101")]),  # no room for 52
+        (["1024", "2048"], [(0.0, "1024"), (1.0, "2048")]),
+        (["1", "1.0"], [(0.5, "1")]),
+        (["relu", "elu"], [(0.0, "relu"), (1.0, "elu")]),
+    ],
+)
+def test_values_along_an_axis(values: list[str], marks: list[tuple[float, str]]) -> None:
+    assert [(pytest.approx(share, abs=0.005), text) for share, text in marks] == _Scale(values).marks()
+
+
 def evaluated(*pairs: tuple[int, float]) -> list[dict[str, Any]]:
     return [{"step": step, "train": {"loss": -1.0}, "test": {"loss": loss}} for step, loss in pairs]
 

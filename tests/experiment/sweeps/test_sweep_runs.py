@@ -139,6 +139,20 @@ def test_one_that_fails_is_tried_again_and_does_not_sink_the_others(
     assert log.startswith("Traceback") and "moods.py" in log
 
 
+@pytest.mark.parametrize("search", [[], ["sweep=random", "sweep.trials=1"]])
+def test_a_model_that_cannot_be_built_names_the_trial(
+    search: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "moods.py").write_text(OWN)
+    (tmp_path / "running").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "moods", raising=False)
+    with pytest.raises(ValueError, match="a mood") as raised:
+        cli("-m", *QUICK, "model=own", "model.target=moods:Moody", "model.l2=0", "model.mood=good,bad", *search)
+    assert raised.value.__notes__ == ["in the trial model.mood=bad"]
+    assert not (tmp_path / "sweep").exists()
+
+
 def test_one_run_that_fails_where_nothing_is_varied(cli: Callable) -> None:
     ended = cli("-m", *QUICK, "optimizer.learning_rate=1e30")
     assert ended.err.startswith("tfexp: 1 of 1 trials failed:\n  0 (nothing varied): the loss is ")

@@ -172,5 +172,6 @@ class _Rows:
     def _row(self, cells: list[str], records: CsvRecords) -> tuple[list[float], float]:
         if len(cells) != len(self._names):
             raise records.problem(f"{len(cells)} columns where {len(self._names)} are expected")
-        features = [records.number(cells[at], self._names[at]) for at in self._kept]
+        way_out = "data.ignore=[…] leaves columns out"
+        features = [records.number(cells[at], self._names[at], way_out) for at in self._kept]
         return features, self._settings.label_of(cells[self._label], self._names[self._label], records)

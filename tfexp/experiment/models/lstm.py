@@ -35,7 +35,7 @@ class Lstm(Supervised):
 
     def check(self, spec: Spec) -> None:
         if spec.width % self.steps:
-            fit = [steps for steps in range(2, spec.width + 1) if spec.width % steps == 0]
+            fit = [steps for steps in range(2, spec.width + 1) if spec.width % steps == 0] or [1]
             raise SettingError(
                 "model.steps",
                 f"a row of this data has {spec.width} features, which {self.steps} pieces of one length do not make: give "

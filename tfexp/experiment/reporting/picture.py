@@ -32,8 +32,8 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
     histories = [(run, records) for run, records in histories if records]
     if not histories:
         return 0
-    figure = new_figure(5.6 * len(names), 4.2)
     few = len(histories) <= len(COLOURS)
+    figure = new_figure(5.6 * len(names), 4.2 + (0.18 * len(histories) if few else 0))
     told = heads(settings_that_tell([run for run, _ in histories])[:_MOST_TOLD]) if few else {}
     colour_of = {run.path: colour for (run, _), colour in zip(histories, COLOURS)}
     for axes, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
@@ -59,7 +59,7 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
         axes.set_title(title, fontsize=10, loc="left")
         along_steps(axes)
         if few:
-            axes.legend(frameon=False, fontsize=8)
+            axes.legend(loc="upper left", bbox_to_anchor=(0, -0.14), borderaxespad=0, frameon=False, fontsize=8)
     figure.savefig(path)
     return len(histories)
 

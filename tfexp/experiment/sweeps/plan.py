@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hydra.core.override_parser.types import Override
@@ -16,7 +17,7 @@ from tfexp.experiment.runner import Experiment
 from tfexp.experiment.schema import Hosting, Settings
 from tfexp.experiment.sweeps.schema import Launcher, Sweep
 from tfexp.experiment.sweeps.space import Choices, Point, Space
-from tfexp.experiment.sweeps.trial import Needs, Trial
+from tfexp.experiment.sweeps.trial import Needs, Trial, label_of
 from tfexp.experiment.transfer import to_plain
 
 __all__ = ["Door", "Planner"]
@@ -60,6 +61,8 @@ class Planner:
                 varied["train.seed"] = str(first + repeat)
                 words.append(f"train.seed={first + repeat}")
                 settings = dataclasses.replace(settings, train=dataclasses.replace(settings.train, seed=first + repeat))
+            with _named(varied):
+                total_steps = self._checked(settings)
             trial = Trial(
                 number=number,
                 point=point_number,
@@ -68,7 +71,7 @@ class Planner:
                 folder=self._folder(config, number, varied),
                 config_yaml=self._door.recorded(config),
                 settings=settings,
-                total_steps=self._checked(settings),
+                total_steps=total_steps,
                 needs=self._needs(settings),
             )
             trials.append(trial)
@@ -94,7 +97,9 @@ class Planner:
                 chosen = {key: option}
                 tried.append(self._space.point(lambda d, chosen=chosen: chosen.get(d.key, values[d.key][0])))  # type: ignore[misc]
         for point in tried:
-            self._checked(self._door.settings(self._composed(point)))
+            settings = self._door.settings(self._composed(point))
+            with _named(point):
+                self._checked(settings)
 
     # --- composing --------------------------------------------------------------------------------------------------
 
@@ -159,3 +164,13 @@ class Planner:
                 "cluster.hosting", f"ray inside a sweep needs sweep.launcher=ray, and it is {self._sweep.launcher.name}"
             )
         return Needs(0.0, 0.0, cpus, gpus)
+
+
+@contextlib.contextmanager
+def _named(varied: Mapping[str, str]) -> Iterator[None]:
+    """What a model of the user's own raises in the block says below its traceback which trial it was."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"in the trial {label_of(varied)}")
+        raise

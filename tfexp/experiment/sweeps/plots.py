@@ -5,13 +5,14 @@ Of a point that was tried with several seeds it shows the mean and, against each
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.reporting.figures import new_figure, quiet
-from tfexp.experiment.reporting.scale import TRIED, spans_decades
+from tfexp.experiment.reporting.scale import TRIED, digits, spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
 
@@ -19,6 +20,8 @@ __all__ = ["draw_sweep"]
 
 _MOST = 6
 """Settings that have a panel of their own."""
+_ROOM = 0.06
+"""Of an axis's height, what a value that is written beside it takes."""
 _LABEL = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 0.8}
 
 
@@ -31,6 +34,7 @@ class _Scale:
         self.is_numeric = len(found) == len(numbers)
         self.is_log = self.is_numeric and spans_decades(found, TRIED)
         self.names = [] if self.is_numeric else list(dict.fromkeys(texts))
+        self.numbers = sorted(set(found)) if self.is_numeric else []
         self.least, self.most = (min(found), max(found)) if self.is_numeric else (0.0, float(len(self.names) - 1))
 
     def at(self, text: str) -> float:
@@ -38,9 +42,21 @@ class _Scale:
         assert number is not None
         return number
 
+    def marks(self) -> list[tuple[float, str]]:
+        """What to write along an axis, and where: every value, but of numbers that leave no room the ends alone."""
+        if not self.is_numeric:
+            return [(self.share(name), name) for name in self.names]
+        shares = [self._share(number) for number in self.numbers]
+        roomy = all(after - before >= _ROOM for before, after in itertools.pairwise(shares))
+        chosen = self.numbers if roomy else [self.least, self.most]
+        return [(self._share(number), digits(number)) for number in chosen]
+
     def share(self, text: str) -> float:
         """From 0 (least) to 1 (most)."""
-        low, high, value = self.least, self.most, self.at(text)
+        return self._share(self.at(text))
+
+    def _share(self, value: float) -> float:
+        low, high = self.least, self.most
         if self.is_log:
             low, high, value = math.log(low), math.log(high), math.log(value)
         return 0.5 if high == low else (value - low) / (high - low)
@@ -103,12 +119,7 @@ def _parallel(
     axes.set_yticks([])
     for at, name in enumerate(names):
         axes.axvline(at, color="#c8ccd2", linewidth=1, zorder=0)
-        scale = scales[name]
-        if scale.is_numeric:
-            marks = [(0.0, f"{scale.least:.3g}"), (1.0, f"{scale.most:.3g}")]
-        else:
-            marks = [(scale.share(text), text) for text in scale.names]
-        for height, text in marks:
+        for height, text in scales[name].marks():
             axes.annotate(
                 text, (at, height), xytext=(4, 4), textcoords="offset points", fontsize=8, color="#3a3f47", bbox=_LABEL
             )
