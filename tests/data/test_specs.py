@@ -82,3 +82,17 @@ def test_what_agrees():
     assert len({spec, tf.TensorSpec([None, 3], tf.float32)}) == 1
     with pytest.raises(ValueError, match="ragged_rank"):
         tf.RaggedTensorSpec()
+
+
+def test_what_data_sets_of_data_sets_say():
+    numbers = experimental.DatasetStructure(tf.TensorSpec([], tf.int64))
+    windows = Data.range(3).window(2)
+    assert windows.output_types == windows.output_shapes == windows.output_classes == windows.element_spec == numbers
+    assert tf.data.get_output_types(Data.zip((Data.range(3), windows))) == (tf.int64, numbers)
+    several = windows.batch(2)
+    assert several.element_spec == several.output_shapes == tf.data.DatasetSpec(tf.TensorSpec([], tf.int64), [None])
+    maybe = Data.range(3).map(experimental.Optional.from_value)
+    assert maybe.output_types == maybe.output_classes == tf.OptionalSpec(tf.TensorSpec([], tf.int64))
+    assert repr(windows) == f"<Dataset shapes: {numbers}, types: {numbers}>"
+    with pytest.raises(TypeError, match="different types DatasetSpec"):
+        windows.concatenate(Data.range(3))

@@ -236,3 +236,21 @@ def test_what_is_mapped_has_as_many_elements_as_before():
     counted = [data.map(lambda v: v), data.map(lambda v: v, num_parallel_calls=2), noisy]
     with tf.Session() as session:
         assert session.run([experimental.cardinality(one) for one in counted]) == [10, 10, 3]
+
+
+@pytest.mark.parametrize(
+    ("transform", "op_type"),
+    [
+        (lambda d: d.batch([1, 2]), "BatchDatasetV2"),
+        (lambda d: d.batch(tf.placeholder(tf.int64, [2])), "BatchDatasetV2"),
+        (lambda d: d.padded_batch([1, 2], []), "PaddedBatchDatasetV2"),
+        (lambda d: d.repeat([1, 2]), "RepeatDataset"),
+        (lambda d: d.shuffle([1, 2]), "ShuffleDataset"),
+        (lambda d: d.shard([1, 2], 0), "ShardDataset"),
+        (lambda d: d.window([1, 2]), "WindowDataset"),
+        (lambda d: tf.data.Dataset.range([1, 2]), "RangeDataset"),
+    ],
+)
+def test_counts_are_scalars_when_built(transform, op_type):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=rf"must be rank 0 but is rank 1 .*\(op: '{op_type}'\)"):
+        transform(tf.data.Dataset.range(3))

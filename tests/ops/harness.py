@@ -104,6 +104,7 @@ class OpCase:
     errors: Sequence[Error] = ()
     label: str = ""
     static_shape: Any = None  # where inference cannot know what the result's shape is: what it does know
+    known_shapes: Sequence[int] = ()  # flat input numbers whose shapes the op has to know when it is made
     drawn_dtypes: dict[int, str] = field(default_factory=dict)  # flat input number -> dtype, for shapes of another type
     same_as_kernel: bool = True  # whether the bound callable must agree with the kernel to the last bit
 
@@ -161,14 +162,20 @@ def draw(random: np.random.Generator, shape: tuple[int, ...], dtype: str, low: f
 # --- building and running one node ----------------------------------------------------------------------------------
 
 
-def build(op: Op, arrays: Sequence[Any], shape_of: Callable[[np.ndarray], Any], attrs: dict[str, Any]) -> tuple[Any, Any]:
-    """A node of `op` on placeholders; returns (its outputs, {placeholder: array})."""
+def build(
+    op: Op, arrays: Sequence[Any], shape_of: Callable[[np.ndarray], Any], attrs: dict[str, Any], known: Sequence[int] = ()
+) -> tuple[Any, Any]:
+    """A node of `op` on placeholders, of which those of the numbers `known` have the arrays' shapes.
+
+    Returns (its outputs, {placeholder: array}).
+    """
     feeds: dict[Tensor, np.ndarray] = {}
 
     def place(value: Any) -> Any:
         if isinstance(value, list):
             return [place(one) for one in value]
-        tensor = tf.placeholder(tf_dtypes.as_dtype(value.dtype), shape_of(value), name="input")
+        shape = value.shape if len(feeds) in known else shape_of(value)
+        tensor = tf.placeholder(tf_dtypes.as_dtype(value.dtype), shape, name="input")
         feeds[tensor] = value
         return tensor
 
@@ -240,7 +247,7 @@ def check_shapes(case: OpCase) -> None:
             assert constant.shape.is_compatible_with(wanted[constant.value_index]), f"{case.id} of constants"
     for name, forget in (("first dimension", _forget_first), ("dimensions", _forget_all), ("rank", _forget_rank)):
         with tf.Graph().as_default():
-            outputs, _ = build(case.definition, arrays, forget, case.attrs)
+            outputs, _ = build(case.definition, arrays, forget, case.attrs, case.known_shapes)
             for output, shape in zip(outputs, wanted, strict=True):
                 assert output.shape.is_compatible_with(shape), f"{case.id}, unknown {name}: {output.shape} for {shape}"
 
@@ -439,7 +446,7 @@ def check_errors(case: OpCase) -> None:
         attrs = {**case.attrs, **error.attrs}
         with tf.Graph().as_default():
             if issubclass(error.exception, errors.OpError):
-                outputs, feeds = build(case.definition, arrays, _forget_rank, attrs)
+                outputs, feeds = build(case.definition, arrays, _forget_rank, attrs, case.known_shapes)
                 with tf.Session() as session, pytest.raises(error.exception) as caught:
                     session.run(outputs, feeds)
             elif error.constants:

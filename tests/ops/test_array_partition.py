@@ -48,7 +48,8 @@ CASES = [
             Error(
                 [[I([0, 1]), I([2])], [(2, 3), (1, 5)]], InvalidArgumentError, "data[1].shape must be indices[1].shape + [3]"
             ),
-            Error([[I([0, -1])], [(2, 3)]], InvalidArgumentError, "indices[0] is out of range: -1"),
+            Error([[I([-2, -3])], [(2, 3)]], InvalidArgumentError, "indices[0] is out of range"),
+            Error([[I([0, -1])], [(2, 3)]], InvalidArgumentError, "indices[1] is out of range"),
         ],
     ),
     OpCase("ParallelDynamicStitch", STITCHED, stitch, dtypes=["float32", "int32"], numeric=False, static_shape=[(None, 3)]),
@@ -109,3 +110,11 @@ def test_the_gradient_of_dynamic_partition_goes_back_to_the_rows() -> None:
         parts = tf.dynamic_partition(x, [1, 0, 1, 1, 0], 2)
         (grad,) = tf.gradients([parts[0] * 2.0, parts[1] * 3.0], x)
         assert session.run(grad)[:, 0].tolist() == [3, 2, 3, 3, 2]
+
+
+def test_negative_indices_are_refused_when_the_node_runs() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        stitched = tf.dynamic_stitch([[-2]], [[1.0]])
+        assert stitched.shape.as_list() == [1]
+        with pytest.raises(InvalidArgumentError, match=r"indices\[0\] is out of range"):
+            session.run(stitched)

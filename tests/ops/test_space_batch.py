@@ -55,6 +55,7 @@ CASES = [
         [(2, 4, 7, 3), np.int32([2, 3]), PADS],
         space_to_batch,
         dtypes=KINDS,
+        known_shapes=[1],
         errors=[
             Error(
                 [(2, 5, 6, 3), np.int32([2, 3]), np.int32([[0, 0], [1, 2]])],
@@ -80,12 +81,19 @@ CASES = [
             Error([(2, 4), np.int32([2, 3]), PADS], InvalidArgumentError, "input rank should be >= 3 instead of 2"),
         ],
     ),
-    OpCase("SpaceToBatchND", [(2, 6, 5), np.int64([3]), np.int64([[1, 2]])], space_to_batch, label="one dimension"),
+    OpCase(
+        "SpaceToBatchND",
+        [(2, 6, 5), np.int64([3]), np.int64([[1, 2]])],
+        space_to_batch,
+        known_shapes=[1],
+        label="one dimension",
+    ),
     OpCase(
         "BatchToSpaceND",
         [(12, 2, 3, 5), np.int32([2, 3]), CROPS],
         batch_to_space,
         dtypes=KINDS,
+        known_shapes=[1],
         errors=[
             Error(
                 [(7, 2, 3, 5), np.int32([2, 3]), CROPS],
@@ -183,3 +191,18 @@ def test_arguments() -> None:
             tf.nn.with_space_to_batch(x, [2, 1], "FOO", lambda t, n, p: t)
         paddings, crops = tf.required_space_to_batch_paddings(np.zeros(0, np.int32), np.zeros(0, np.int32))
         assert paddings.shape.as_list() == crops.shape.as_list() == [0, 2]
+
+
+@pytest.mark.parametrize("move", [tf.space_to_batch_nd, tf.batch_to_space_nd])
+@pytest.mark.parametrize(
+    ("block", "margins", "words"),
+    [
+        ([None], [2, 2], r"block_shape must have known size\."),
+        (None, [2, 2], r"block_shape must have rank 1\."),
+        ([2, 2], [2, 2], r"block_shape must have rank 1\."),
+        ([4], [3, 2], "Shape must be at least rank 5 but is rank 4"),
+    ],
+)
+def test_blocks_of_unknown_rank_are_refused_when_built(move, block, margins, words) -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=words):
+        move(tf.placeholder(tf.float32, [8, 4, 6, 3]), tf.placeholder(tf.int32, block), tf.placeholder(tf.int32, margins))

@@ -215,3 +215,18 @@ def test_incomplete_gamma_ends_everywhere() -> None:
     for a in (0.5, 1.5):
         wanted -= x**a * np.exp(-x) / math.gamma(a + 1)
     np.testing.assert_allclose(found, wanted, rtol=1e-13, atol=1e-15)
+
+
+def test_samples_of_gamma_follow_a_huge_alpha() -> None:
+    alpha = np.array([0.999e7, 1.001e7, 1e12, 1e30])
+    spread = np.array([-3.0, 0.0, 2.0])
+    with tf.Graph().as_default(), tf.Session() as session:
+        for a in alpha:
+            # A sample is a + z sqrt(a) + (z^2 - 1) / 3 + ..., whose quantile z stays.
+            wanted = 1 + spread / (2 * np.sqrt(a))
+            sample = a + spread * np.sqrt(a) + (spread**2 - 1) / 3
+            found = session.run(tf.raw_ops.RandomGammaGrad(alpha=a, sample=sample))
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1 / a + 1e-15)
+        far = session.run(tf.raw_ops.RandomGammaGrad(alpha=[1e30, 1e30, np.inf, np.nan], sample=[1e10, 2e30, 1.0, 1.0]))
+        assert np.isfinite(far[:2]).all() and np.isnan(far[3])
+        assert session.run(tf.raw_ops.RandomGammaGrad(alpha=1e10, sample=1e10)) == 1

@@ -349,3 +349,10 @@ def test_an_update_of_a_resource_by_its_older_handle_is_an_effect(graph):
     with tf.control_dependencies([apply]):
         after = tf.constant(1.0) + 1.0
     assert "SparseAccumulatorApplyGradient" in ops(plan_for(after))
+
+
+def test_attributes_of_zero_differ_by_their_sign():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        both = session.run([tf.nn.leaky_relu(x, alpha=alpha) for alpha in (0.0, -0.0)], {x: [-1.0, 2.0]})
+    assert [bool(one) for one in np.signbit(both)[:, 0]] == [True, False]

@@ -69,6 +69,12 @@ def test_how_a_tensor_prints():
     assert repr(x).endswith(body)
     assert str(tf.constant(7)) == "tf.Tensor(7, shape=(), dtype=int32)"
     assert str(tf.constant("a")) == "tf.Tensor(b'a', shape=(), dtype=string)"
+    assert repr(tf.constant("a")).endswith("numpy=b'a'>")
+    assert repr(tf.constant(0.1)).endswith("numpy=0.1>")
+    assert repr(tf.constant(1e20)).endswith("numpy=1e+20>")
+    assert repr(tf.constant(0.1, tf.complex64)).endswith("numpy=(0.1+0j)>")
+    assert repr(tf.Variable(0.1, name="v")) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=0.1>"
+    assert f"{x}" == "[[1. 2.]\n [3. 4.]]"
 
 
 def test_values_do_not_change_from_outside():

@@ -29,7 +29,7 @@ def test_a_variable_has_its_value_at_once():
     assert tf.Variable(1.0).name == tf.Variable(1.0).name == "Variable:0"
     assert tf.global_variables() == []
     assert tf.global_variables_initializer() is None
-    with pytest.raises(RuntimeError, match="not supported when eager execution is enabled"):
+    with pytest.raises(RuntimeError, match="Trying to eval in EAGER mode"):
         v.eval()
 
 

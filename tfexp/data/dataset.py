@@ -477,6 +477,10 @@ class _DatasetKind(Kind):
     def component(self, value: Dataset) -> Component:
         return Component(dtypes.variant, TensorShape([]), value._element, DATASET)
 
+    def legacy(self, component: Component) -> DatasetSpec:
+        spec: DatasetSpec = spec_structure(component)
+        return spec
+
     def to_tensor(self, value: Dataset) -> Tensor:
         return value._variant_tensor
 

@@ -153,7 +153,7 @@ class Iterator(Structured, SavedPosition):
 def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
     """An iterator that begins `dataset` whenever its `initializer` runs."""
     if executing_eagerly():
-        raise RuntimeError("make_initializable_iterator is not supported when eager execution is enabled.")
+        raise RuntimeError("dataset.make_initializable_iterator is not supported when eager execution is enabled.")
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._flat_structure)
         initializer = ops.make_iterator(variant_to_run(dataset), resource)

@@ -90,6 +90,10 @@ class _OptionalKind(Kind):
     def component(self, value: Optional) -> Component:
         return Component(dtypes.variant, TensorShape([]), value._element, OPTIONAL)
 
+    def legacy(self, component: Component) -> OptionalSpec:
+        spec: OptionalSpec = spec_structure(component)
+        return spec
+
     def to_tensor(self, value: Optional) -> Tensor:
         return value._variant_tensor
 

@@ -105,7 +105,7 @@ def component_structure(specs: Any) -> Any:
 def _spec(component: Component) -> TypeSpec:
     name = None if component.kind is None else component.kind.name
     if name == "dataset":
-        return DatasetSpec(spec_structure(component.inner))
+        return DatasetSpec(spec_structure(component.inner), component.shape)
     if name == "optional":
         return OptionalSpec(spec_structure(component.inner))
     if name == "sparse":
@@ -128,7 +128,7 @@ def _component(spec: Any) -> Component:
     if isinstance(spec, Component):
         return spec
     if isinstance(spec, DatasetSpec):
-        return Component(dtypes.variant, TensorShape([]), component_structure(spec._element_spec), _kind("dataset"))
+        return Component(dtypes.variant, spec._dataset_shape, component_structure(spec._element_spec), _kind("dataset"))
     if isinstance(spec, OptionalSpec):
         return Component(dtypes.variant, TensorShape([]), component_structure(spec._value_structure), _kind("optional"))
     if isinstance(spec, SparseTensorSpec):

@@ -48,6 +48,10 @@ class Kind(abc.ABC):
     def from_tensor(self, tensor: Tensor, component: Component) -> Any:
         """What a tensor stands for."""
 
+    def legacy(self, component: Component) -> Any:
+        """What `output_types`, `output_shapes` and `output_classes` all say of one; None: dtype, shape and class."""
+        return None
+
     def to_slices(self, value: Any) -> Tensor:
         """The vector of the tensors that stand for its slices along its first axis; TypeError where it has none."""
         raise TypeError(f"{value!r} cannot be cut into slices")
@@ -74,6 +78,11 @@ class Component:
     def value_class(self) -> type:
         """What `output_classes` says of it."""
         return Tensor if self.kind is None else self.kind.value_class
+
+    @property
+    def legacy(self) -> Any:
+        """What `output_types` and kin all say (of data sets and optionals: a TypeSpec); None where they differ."""
+        return None if self.kind is None else self.kind.legacy(self)
 
     @property
     def node_dtype(self) -> DType:
@@ -170,17 +179,17 @@ class Structured:
     @property
     def output_types(self) -> Any:
         """The dtype of each component."""
-        return map_leaves(lambda c: c.dtype, self._element)
+        return map_leaves(lambda c: c.legacy or c.dtype, self._element)
 
     @property
     def output_shapes(self) -> Any:
         """The shape of each component."""
-        return map_leaves(lambda c: c.shape, self._element)
+        return map_leaves(lambda c: c.legacy or c.shape, self._element)
 
     @property
     def output_classes(self) -> Any:
-        """`tf.Tensor`, or the class of nested data sets, sparse tensors and the like, for each component."""
-        return map_leaves(lambda c: c.value_class, self._element)
+        """`tf.Tensor`, or the class of sparse tensors and the like, for each component."""
+        return map_leaves(lambda c: c.legacy or c.value_class, self._element)
 
     @property
     def _flat_structure(self) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.data.dataset import Dataset
 from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.data.looping import looped
+from tfexp.data.structure import flatten
 from tfexp.data.transformations import get_single_element
 from tfexp.distribute.values import regroup
 from tfexp.graph.operation import Operation
@@ -202,7 +203,7 @@ def shared_out(strategy: Any, dataset: Any) -> Dataset:
     replicas, here = strategy.num_replicas_in_sync, strategy.extended._replicas_here
     if replicas == 1:
         return dataset
-    sizes = [_batch_size(part) for part in nest.flatten(dataset.output_shapes)]
+    sizes = [_batch_size(part.shape) for part in flatten(dataset._element)]
     known = next((size for size in sizes if size is not None), None)
     if known is not None and known % replicas != 0:
         raise ValueError(

@@ -64,6 +64,11 @@ class EagerTensor(Tensor):
         return DEVICE
 
     @property
+    def backing_device(self) -> str:
+        """The device whose memory holds the value."""
+        return DEVICE
+
+    @property
     def _shape(self) -> TensorShape:
         if self._known_shape is not None:
             return self._known_shape
@@ -89,7 +94,7 @@ class EagerTensor(Tensor):
     def set_shape(self, shape: Any) -> None:
         """ValueError unless the value has such a shape."""
         if not self._shape.is_compatible_with(as_shape(shape)):
-            raise ValueError(f"Tensor's shape {self._shape} is not compatible with supplied shape {as_shape(shape)}")
+            raise ValueError(f"Tensor's shape {self._shape} is not compatible with supplied shape {shape}")
 
     @property
     def _static_value(self) -> Any:
@@ -100,6 +105,9 @@ class EagerTensor(Tensor):
     @_static_value.setter
     def _static_value(self, value: Any) -> None:
         """It is known already."""
+
+    def consumers(self) -> list[Operation]:
+        raise NotImplementedError("Tensor.consumers is meaningless when eager execution is enabled.")
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         raise NotImplementedError(
@@ -157,14 +165,13 @@ class EagerTensor(Tensor):
             yield self[i]
 
     def __format__(self, spec: str) -> str:
-        value = _array(self)
-        return format(str(self) if value.ndim and not spec else value[()], spec)
+        return format(_array(self)[()], spec)
 
     def __copy__(self) -> EagerTensor:
         return self
 
     def __deepcopy__(self, memo: Any) -> EagerTensor:
-        return EagerTensor(self._value, self._dtype, self._world)
+        return self
 
     def __str__(self) -> str:
         return f"tf.Tensor({self._shown(str)}, shape={self._shape}, dtype={self._dtype.name})"
@@ -204,7 +211,7 @@ def value_as_text(tensor: Any, form: Any) -> str:
     array = np.asarray(value)
     if not array.ndim:
         # As NumPy's repr was for scalars before it named their types.
-        return repr(array.item()) if form is repr or tensor.dtype is dtypes.string else str(array[()])
+        return repr(array[()]) if tensor.dtype is dtypes.string else str(array[()])
     text: str = form(array)
     return f"\n{text}" if "\n" in text else text
 

@@ -96,7 +96,8 @@ def _stitched_shape(indices: list[InputShape], data: list[InputShape]) -> Tensor
     known = [rows.value for rows in indices]
     count = None
     if all(v is not None for v in known):
-        count = max((int(v.max()) for v in known if v.size), default=-1) + 1
+        # Negative ones are refused when the node runs.
+        count = max((max(0, int(v.max())) for v in known if v.size), default=-1) + 1
     return TensorShape([count]).concatenate(rest)
 
 
@@ -115,7 +116,7 @@ def _stitched(ctx: Any, indices: list[Array], data: list[Array]) -> Array:
                 f"{dims_text(np.shape(values))}, indices[{i}].shape = {dims_text(np.shape(index))}"
             )
         if rows[i].size and rows[i].min() < 0:
-            raise ValueError(f"indices[{i}] is out of range: {rows[i].min()}")
+            raise ValueError(f"indices[{np.argmax(rows[i] < 0)}] is out of range")
     count = max((int(r.max()) for r in rows if r.size), default=-1) + 1
     first = np.asarray(data[0])
     merged = np.zeros((count, *rest), first.dtype)

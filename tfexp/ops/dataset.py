@@ -16,9 +16,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import TensorShape
+from tfexp.ops.shape_rules import with_rank
 
 Element = Sequence[Any]
 # Plain data (numbers, bytes, arrays, lists, dicts) from which an iterator goes on where another one stopped.
@@ -155,12 +157,18 @@ class FromRecipe(Dataset):
         return made
 
 
-def define_dataset(signature: str) -> Op:
-    """Register a dataset op: one scalar variant."""
+def define_dataset(signature: str, any_shape: Sequence[str] = ()) -> Op:
+    """Register a dataset op: one scalar variant. Counts and flags have to be scalars, but for the inputs `any_shape`."""
     op = define_op(signature)
+    settings = [
+        not arg.is_list and arg.dtype in (dtypes.int64, dtypes.bool) and arg.name not in any_shape for arg in op.inputs
+    ]
 
     @op.shape
-    def _(*inputs: InputShape | Sequence[InputShape]) -> TensorShape:
+    def _(*inputs: Any) -> TensorShape:
+        for given, is_setting in zip(inputs, settings, strict=True):
+            if is_setting:
+                with_rank(given, 0)
         return TensorShape([])
 
     return op

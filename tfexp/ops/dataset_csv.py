@@ -30,8 +30,11 @@ _ARGUMENTS = (
     "bool, na_value: string, select_cols: int64, record_defaults: output_types"
 )
 _TYPES = "{output_types: list(type) in [float,double,int32,int64,string] >= 1; output_shapes: list(shape) >= 1} #stateful"
-csv_dataset = define_dataset(f"CSVDataset({_ARGUMENTS}) -> (handle: variant) {_TYPES}")
-csv_dataset_v2 = define_dataset(f"CSVDatasetV2({_ARGUMENTS}, exclude_cols: int64) -> (handle: variant) {_TYPES}")
+csv_dataset = define_dataset(f"CSVDataset({_ARGUMENTS}) -> (handle: variant) {_TYPES}", any_shape=["select_cols"])
+csv_dataset_v2 = define_dataset(
+    f"CSVDatasetV2({_ARGUMENTS}, exclude_cols: int64) -> (handle: variant) {_TYPES}",
+    any_shape=["select_cols", "exclude_cols"],
+)
 
 _PIECE = 1 << 18  # bytes that are parsed at once
 _NAMES = {dtypes.float32: "float", dtypes.float64: "double"}

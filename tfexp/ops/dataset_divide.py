@@ -27,7 +27,8 @@ _TYPES = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1"
 
 auto_shard_dataset = define_dataset(
     "AutoShardDataset(input_dataset: variant, num_workers: int64, index: int64) -> (handle: variant) "
-    f"{{auto_shard_policy: int = 0; {_TYPES}; num_replicas: int = 0}}"
+    f"{{auto_shard_policy: int = 0; {_TYPES}; num_replicas: int = 0}}",
+    any_shape=["num_workers", "index"],
 )
 _OFF, _BY_FILE, _BY_ELEMENT = -1, 1, 2  # policies besides 0, AUTO
 
@@ -51,7 +52,8 @@ def _(ctx: Any, dataset: Dataset, num_workers: Any, index: Any, *, auto_shard_po
 
 rebatch_dataset = define_dataset(
     "RebatchDataset(input_dataset: variant, num_replicas: int64) -> (handle: variant) "
-    f"{{{_TYPES}; use_fallback: bool = true}}"
+    f"{{{_TYPES}; use_fallback: bool = true}}",
+    any_shape=["num_replicas"],
 )
 
 

@@ -53,7 +53,8 @@ parallel_map_dataset = define_dataset(
 parallel_map_dataset_v2 = define_dataset(
     "ParallelMapDatasetV2(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64) -> (handle: "
     f"variant) {{{MAP}use_inter_op_parallelism: bool = true; deterministic: string = 'default'; preserve_cardinality: bool "
-    "= false; use_unbounded_threadpool: bool = false; metadata: string = ''}"
+    "= false; use_unbounded_threadpool: bool = false; metadata: string = ''}",
+    any_shape=["num_parallel_calls"],
 )
 
 

@@ -15,7 +15,8 @@ from tfexp.ops.sparse_serial import store
 
 dense_to_sparse_batch_dataset = define_dataset(
     "DenseToSparseBatchDataset(input_dataset: variant, batch_size: int64, row_shape: int64) -> (handle: variant) "
-    "{output_types: list(type) >= 1; output_shapes: list(shape) >= 1}"
+    "{output_types: list(type) >= 1; output_shapes: list(shape) >= 1}",
+    any_shape=["row_shape"],
 )
 
 

@@ -95,7 +95,10 @@ class EagerVariable(ResourceVariable):
         return self._handle.numpy()  # type: ignore[attr-defined]
 
     def eval(self, session: Any = None) -> Any:
-        raise RuntimeError("This operation is not supported when eager execution is enabled.")
+        raise RuntimeError("Trying to eval in EAGER mode")
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        raise RuntimeError("to_proto not supported in EAGER mode.")
 
     def load(self, value: Any, session: Any = None) -> None:
         self.assign(value)

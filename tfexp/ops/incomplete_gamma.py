@@ -11,6 +11,8 @@ from tfexp.ops.elementwise_special import log_gamma, psi
 _EPSILON = float(np.finfo(np.float64).eps)
 _TINY = 1e-300  # what a vanishing denominator of a continued fraction is replaced by (Lentz)
 
+_MANY = 1e7
+
 
 def gamma_ratio(a: np.ndarray, x: np.ndarray) -> np.ndarray:
     """x^a e^-x / Gamma(a + 1), for a, x > 0.
@@ -133,9 +135,17 @@ def gamma_sample_slope(a: np.ndarray, sample: np.ndarray) -> np.ndarray:
 
     Implicit differentiation, as in Figurnov, Mohamed and Mnih, "Implicit reparameterization gradients" (2018). dP/dx is
     gamma_ratio a / x, so that the ratio cancels, and nothing underflows.
+
+    The series and the fraction would take some sqrt(a) terms where the sample is near a. From `_MANY` on the cube root of
+    sample / a is taken for normal there (Wilson and Hilferty, 1931), and the quantile of that is held.
     """
     a, sample = np.broadcast_arrays(a, sample)
-    return -_scaled_slope(a, sample) * sample / a
+    near = (a > _MANY) & np.isfinite(a) & (np.abs(sample - a) < 0.01 * a)
+    result = np.asarray(-_scaled_slope(np.where(near, 1.0, a), np.where(near, 1.0, sample)) * sample / a)
+    large, ratio = a[near], sample[near] / a[near]
+    root = np.cbrt(ratio)
+    result[near] = ratio + root * root * (1 / (3 * large) - 1.5 * (root - 1 + 1 / (9 * large)))
+    return result
 
 
 def _beta_fraction(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.formats.tfrecord import TFRecordOptions
 from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.handle_ops import Twins
 from tfexp.ops.queue import QueueBase
@@ -33,6 +34,11 @@ class ReaderBase:
     """
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+        if executing_eagerly():
+            raise RuntimeError(
+                "Readers are not supported when eager execution is enabled. Instead, please use tf.data to get data into "
+                "your model."
+            )
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 

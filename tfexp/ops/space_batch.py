@@ -40,23 +40,27 @@ batch_to_space_op = define_op(
 # --- batch: shapes ----------------------------------------------------------------------------------------------------
 
 
-def _checked_block(dims: Sequence[int | None] | None, block: InputShape, margins: InputShape, name: str) -> int | None:
-    """The number of blocked dimensions, None where it is unknown."""
-    count = with_rank(block, 1).as_list()[0]
+def _checked_block(dims: Sequence[int | None] | None, block: InputShape, margins: InputShape, name: str) -> int:
+    """The number of blocked dimensions, which has to be known."""
+    known = block.known_dims
+    if known is None or len(known) != 1:
+        raise ValueError("block_shape must have rank 1.")
+    count = known[0]
+    if count is None:
+        raise ValueError("block_shape must have known size.")
+    if dims is not None and len(dims) < count + 1:
+        raise ValueError(f"Shape must be at least rank {count + 1} but is rank {len(dims)}")
     merged(margins, TensorShape([count, 2]))
-    if count is not None:
-        if dims is not None and len(dims) < count + 1:
-            raise ValueError(f"Shape must be at least rank {count + 1} but is rank {len(dims)}")
-        if block.value is not None and (block.value < 1).any():
-            raise ValueError("block_shape must be positive")
+    if block.value is not None and (block.value < 1).any():
+        raise ValueError("block_shape must be positive")
     if margins.value is not None and (margins.value < 0).any():
         raise ValueError(f"{name} cannot be negative")
     return count
 
 
-def _to_batch(input: TensorShape, block: Any, pads: Any, count: int | None) -> TensorShape:
+def _to_batch(input: TensorShape, block: Any, pads: Any, count: int) -> TensorShape:
     dims = input.known_dims
-    if dims is None or count is None:
+    if dims is None:
         return TensorShape(None)
     space: list[int | None] = []
     for i in range(count):
@@ -72,9 +76,9 @@ def _to_batch(input: TensorShape, block: Any, pads: Any, count: int | None) -> T
     return TensorShape([batch, *space, *dims[count + 1 :]])
 
 
-def _to_space(input: TensorShape, block: Any, crops: Any, count: int | None) -> TensorShape:
+def _to_space(input: TensorShape, block: Any, crops: Any, count: int) -> TensorShape:
     dims = input.known_dims
-    if dims is None or count is None:
+    if dims is None:
         return TensorShape(None)
     space: list[int | None] = []
     for i in range(count):

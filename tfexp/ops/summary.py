@@ -21,7 +21,7 @@ from tfexp.formats.tensor import array_to_content
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.replica_modes import in_another_replica
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
 _log = logging.getLogger("tensorflow")
@@ -236,13 +236,22 @@ def text(name: str, tensor: Any, collections: Any = None) -> Tensor:
 
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
     """One summary of all that `inputs` hold; a tag may come once only. `tf.summary.merge`."""
+    _refuse_eager_merge()
     with summary_scope(name, default_name="Merge", values=inputs):
         value: Tensor = merge_summary(list(inputs), name=None if name is None else _clean_tag(name))
         get_default_graph().add_to_collections(collections or [], value)
         return value
 
 
+def _refuse_eager_merge() -> None:
+    if executing_eagerly():
+        raise RuntimeError(
+            "Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead."
+        )
+
+
 def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:
     """All summaries of the collection `key`, merged; None when there are none. `tf.summary.merge_all`."""
+    _refuse_eager_merge()
     summaries = get_default_graph().get_collection(key, scope)
     return merge(summaries, name=name) if summaries else None

@@ -206,7 +206,9 @@ def _computation(node: Node, roots: RootMap, versions: dict[Hashable, int]) -> H
 
 def _frozen(attribute: Any) -> Hashable | None:
     """A hashable stand-in for an attribute's value; None for messages, whose equality costs too much."""
-    if isinstance(attribute, (bool, int, float, str, bytes, DType)):
+    if isinstance(attribute, float):
+        return (float, attribute.hex())  # which tells -0.0 from 0.0
+    if isinstance(attribute, (bool, int, str, bytes, DType)):
         return (type(attribute), attribute)
     if isinstance(attribute, TensorShape):
         return ("shape", attribute.known_dims)

@@ -9,7 +9,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import constant
-from tfexp.graph.eager_tensor import DEVICE, EagerTensor
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager import eager_mode
 
@@ -24,7 +24,6 @@ Tensor._shape_as_list = _shape_as_list  # type: ignore[attr-defined]
 EagerTensor._numpy = EagerTensor.numpy  # type: ignore[attr-defined]
 EagerTensor._num_elements = lambda tensor: tensor.shape.num_elements()  # type: ignore[attr-defined]
 EagerTensor._datatype_enum = lambda tensor: tensor.dtype.as_datatype_enum  # type: ignore[attr-defined]
-EagerTensor.backing_device = property(lambda tensor: DEVICE)  # type: ignore[attr-defined]
 
 
 def TFE_Py_TensorShapeSlice(tensors: Any, slice_dim: int) -> Tensor:

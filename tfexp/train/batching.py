@@ -15,7 +15,7 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import no_op
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue
 from tfexp.graph.tensor import Tensor
@@ -25,7 +25,7 @@ from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.queue import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
 from tfexp.ops.summary import scalar
 from tfexp.train.batching_sparse import Stored, restore, store
-from tfexp.train.queue_runner import QueueRunner, add_queue_runner
+from tfexp.train.queue_runner import NO_QUEUES_EAGERLY, QueueRunner, add_queue_runner
 
 # Examples: a list of tensors, or a dict of them; batches have the same form.
 Tensors = Sequence[Any] | Mapping[str, Any]
@@ -190,6 +190,8 @@ class _Source:
     """Where examples come from: the lists of tensors, which to keep, and how many threads run a single list's node."""
 
     def __init__(self, tensors_list: Sequence[Tensors], keep_input: Any, enqueue_many: bool, num_threads: int | None):
+        if executing_eagerly():
+            raise ValueError(NO_QUEUES_EAGERLY)
         if not tensors_list:
             raise ValueError("Expected at least one input in batch_join().")
         self.form = tensors_list[0]

@@ -12,7 +12,7 @@ from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape, size
 from tfexp.ops.array_fill import range as range_
@@ -26,7 +26,7 @@ from tfexp.ops.queue import FIFOQueue
 from tfexp.ops.random import random_shuffle
 from tfexp.ops.summary import scalar
 from tfexp.ops.variables import Variable
-from tfexp.train.queue_runner import QueueRunner, add_queue_runner
+from tfexp.train.queue_runner import NO_QUEUES_EAGERLY, QueueRunner, add_queue_runner
 
 
 def match_filenames_once(pattern: Any, name: str | None = None) -> Variable:
@@ -72,6 +72,8 @@ def input_producer(
     `seed` is for the order, `summary_name` for a summary of how full the queue is. ValueError when neither the tensor
     nor `element_shape` tells the shape of a row.
     """
+    if executing_eagerly():
+        raise RuntimeError(NO_QUEUES_EAGERLY)
     with name_scope(name, "input_producer", [input_tensor]):
         tensor = convert_to_tensor(input_tensor, name="input_tensor")
         row = tensor.get_shape()[1:].merge_with(element_shape)

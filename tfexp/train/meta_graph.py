@@ -22,7 +22,7 @@ from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.op_defs import op_def
 from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import is_exported, strip_name_scope
-from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext
 from tfexp.ops.variable_base import Variable
@@ -71,6 +71,12 @@ register_proto_function(GraphKeys.COND_CONTEXT, CondContextDef, None, CondContex
 register_proto_function(GraphKeys.WHILE_CONTEXT, WhileContextDef, None, WhileContext.from_proto)
 
 
+NO_GRAPH_EAGERLY = (
+    "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when eager execution "
+    "is enabled."
+)
+
+
 def export_meta_graph(
     filename: str | None = None,
     meta_info_def: Any = None,
@@ -92,6 +98,8 @@ def export_meta_graph(
     and their nodes, but that of `saver_def`. `save_debug_info` also writes where the nodes were made: a GraphDebugInfo, to
     `filename` with `.debug` in place of its extension.
     """
+    if executing_eagerly() and (graph is None or graph_def is None):
+        raise RuntimeError(NO_GRAPH_EAGERLY)
     graph = graph or get_default_graph()
     definition = meta_graph_pb2.MetaGraphDef()
     if meta_info_def is not None:

@@ -13,7 +13,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import is_exported, strip_name_scope
-from tfexp.graph.scopes import add_to_collection, get_default_graph
+from tfexp.graph.scopes import add_to_collection, executing_eagerly, get_default_graph
 from tfexp.runtime.session import BaseSession
 from tfexp.runtime.waiting import register_advice
 from tfexp.train import meta_graph
@@ -41,6 +41,11 @@ class QueueRunner:
         queue_runner_def: Any = None,
         import_scope: str | None = None,
     ):
+        if executing_eagerly():
+            raise RuntimeError(
+                "QueueRunners are not supported when eager execution is enabled. Instead, please use tf.data to get data "
+                "into your model."
+            )
         self._lock = threading.Lock()
         self._running: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
         self._started = False
@@ -215,6 +220,12 @@ class QueueRunner:
         return QueueRunner(queue_runner_def=proto, import_scope=import_scope)
 
 
+NO_QUEUES_EAGERLY = (
+    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use tf.data to ingest data "
+    "into your model instead."
+)
+
+
 def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS) -> None:
     """Put a runner into the graph's collection, for `start_queue_runners`. `tf.train.add_queue_runner`."""
     add_to_collection(collection, qr)
@@ -228,6 +239,8 @@ def start_queue_runners(
     collection: str = GraphKeys.QUEUE_RUNNERS,
 ) -> list[threading.Thread]:
     """Start the threads of all runners in the collection. ValueError without a session. `tf.train.start_queue_runners`."""
+    if executing_eagerly():
+        raise RuntimeError("Queues are not compatible with eager execution.")
     if sess is None:
         sess = get_default_session()
         if not sess:

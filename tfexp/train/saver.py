@@ -352,6 +352,8 @@ def import_meta_graph_with_return_elements(
     meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
 ) -> tuple[Saver | None, list[Any] | None]:
     """`import_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
+    if executing_eagerly():
+        raise RuntimeError(meta_graph.NO_GRAPH_EAGERLY)
     definition = meta_graph.read_meta_graph(meta_graph_or_file)
     scope, elements = meta_graph.import_scoped_meta_graph_with_return_elements(
         definition, clear_devices, import_scope, **kwargs
