@@ -127,3 +127,19 @@ def test_wide_and_deep_models_need_columns_and_layers(tmp_path):
     made = learn.DNNLinearCombinedRegressor(str(tmp_path), dnn_feature_columns=[X])
     with pytest.raises(ValueError, match="dnn_hidden_units must be defined"):
         made.fit(input_fn=inputs(SUMS), steps=1)
+
+
+def test_tables_of_embeddings_learn_at_rates_of_their_own(tmp_path):
+    table = "dnn/input_from_feature_columns/input_layer/s_embedding/embedding_weights"
+    squares = []
+    for number, factor in enumerate((1.0, 0.5)):
+        folder, factors = str(tmp_path / str(number)), {EMBEDDED: factor}
+        made = learn.DNNClassifier([4], [X, EMBEDDED], folder, config=config(), embedding_lr_multipliers=factors)
+        made.fit(input_fn=inputs(SIDES), steps=1)
+        [kept] = [name for name in made.get_variable_names() if name.startswith(table) and name.endswith("Adagrad")]
+        squares.append(made.get_variable_value(kept) - 0.1)
+    assert squares[0].max() > 1e-3
+    np.testing.assert_allclose(squares[1], squares[0] * 0.5**2, atol=1e-6)
+    made = learn.DNNRegressor([4], [X], str(tmp_path / "other"), embedding_lr_multipliers={X: 0.1})
+    with pytest.raises(ValueError, match="for an embedding column"):
+        made.fit(input_fn=inputs(SUMS), steps=1)

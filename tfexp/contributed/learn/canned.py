@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfexp.contributed.learn.estimators import refuse
@@ -29,11 +29,10 @@ class DNNClassifier(Classifier):
         enable_centered_bias: bool = False,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers)
         head = multi_class_head(
             n_classes,
             weight_column_name=weight_column_name,
@@ -49,6 +48,7 @@ class DNNClassifier(Classifier):
             dropout,
             gradient_clip_norm,
             input_layer_min_slice_size,
+            embedding_lr_multipliers,
         )
         super().__init__(model_fn, model_dir, config, feature_engineering_fn, feature_columns)
 
@@ -70,10 +70,9 @@ class DNNRegressor(Regressor):
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
         label_dimension: int = 1,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers)
         head = regression_head(
             weight_column_name=weight_column_name,
             label_dimension=label_dimension,
@@ -88,6 +87,7 @@ class DNNRegressor(Regressor):
             dropout,
             gradient_clip_norm,
             input_layer_min_slice_size,
+            embedding_lr_multipliers,
         )
         super().__init__(model_fn, model_dir, config, feature_engineering_fn, feature_columns)
 
@@ -178,12 +178,12 @@ class DNNLinearCombinedClassifier(Classifier):
         enable_centered_bias: bool = False,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
         fix_global_step_increment_bug: bool = False,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers, _joint_linear_weights=_joint_linear_weights)
+        refuse(_joint_linear_weights=_joint_linear_weights)
         head = multi_class_head(
             n_classes,
             weight_column_name=weight_column_name,
@@ -202,6 +202,7 @@ class DNNLinearCombinedClassifier(Classifier):
             gradient_clip_norm,
             fix_global_step_increment_bug,
             input_layer_min_slice_size=input_layer_min_slice_size,
+            embedding_lr_multipliers=embedding_lr_multipliers,
         )
         columns = [*(linear_feature_columns or []), *(dnn_feature_columns or [])]
         super().__init__(model_fn, model_dir, config, feature_engineering_fn, columns)
@@ -231,11 +232,11 @@ class DNNLinearCombinedRegressor(Regressor):
         label_dimension: int = 1,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
         fix_global_step_increment_bug: bool = False,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers, _joint_linear_weights=_joint_linear_weights)
+        refuse(_joint_linear_weights=_joint_linear_weights)
         head = regression_head(
             weight_column_name=weight_column_name,
             label_dimension=label_dimension,
@@ -253,6 +254,7 @@ class DNNLinearCombinedRegressor(Regressor):
             gradient_clip_norm,
             fix_global_step_increment_bug,
             input_layer_min_slice_size=input_layer_min_slice_size,
+            embedding_lr_multipliers=embedding_lr_multipliers,
         )
         columns = [*(linear_feature_columns or []), *(dnn_feature_columns or [])]
         super().__init__(model_fn, model_dir, config, feature_engineering_fn, columns)

@@ -22,6 +22,7 @@ from tfexp.estimator.canned.linear import default_learning_rate
 from tfexp.estimator.canned.optimizers import optimizer_of
 from tfexp.estimator.heads.labels import checked_weight_column
 from tfexp.estimator.run_config import RunConfig
+from tfexp.feature_column.dense import EmbeddingColumn
 from tfexp.feature_column.model import input_layer, linear_model, variables_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.dependencies import group
@@ -50,8 +51,13 @@ def network(
     dropout: float | None = None,
     gradient_clip_norm: float | None = None,
     input_layer_min_slice_size: int | None = None,
+    embedding_lr_multipliers: Mapping[Any, float] | None = None,
 ) -> ModelFunction:
-    """Dense layers of `hidden_units`. optimizer: Adagrad by default. dropout: the part of outputs to drop in training."""
+    """Dense layers of `hidden_units`. optimizer: Adagrad by default. dropout: the part of outputs to drop in training.
+
+    embedding_lr_multipliers: by columns of embeddings, what the gradients of their tables are multiplied with. A model with
+    such of other columns is a ValueError.
+    """
     columns = as_columns(feature_columns)
 
     def summarize(value: Tensor, name: str) -> None:
@@ -62,12 +68,13 @@ def network(
         named = _named(features)
         cut = min_max_variable_partitioner(config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(named.values()), partitioner=cut):
-            cut_input = _by_size(config, input_layer_min_slice_size)
-            net = _hidden_layers(named, columns, hidden_units, activation_fn, dropout, mode, cut_input, summarize)
+            cut_input, tables = _by_size(config, input_layer_min_slice_size), dict[Any, Any]()
+            net = _hidden_layers(named, columns, hidden_units, activation_fn, dropout, mode, cut_input, summarize, tables)
+            factors = _factors(embedding_lr_multipliers or {}, tables)
             logits = _output_layer(net, head.logits_dimension, summarize)
 
             def trained(loss: Any) -> Any:
-                return _minimized(loss, optimizer or "Adagrad", _DEEP_RATE, gradient_clip_norm, "dnn")
+                return _minimized(loss, optimizer or "Adagrad", _DEEP_RATE, gradient_clip_norm, "dnn", factors=factors)
 
             return head.create_model_fn_ops(named, mode, labels, trained, logits)
 
@@ -120,11 +127,13 @@ def combined(
     counts_once: bool,
     input_layer_partitioner: Any = None,
     input_layer_min_slice_size: int | None = None,
+    embedding_lr_multipliers: Mapping[Any, float] | None = None,
 ) -> ModelFunction:
     """The sum of a network's and a linear model's logits, or those of the one that has columns.
 
     Optimizers: Ftrl for the linear model and Adagrad for the network by default. counts_once: the network's step is not
-    counted beside the linear model's. ValueError without columns, and, of the model, for a network without layers.
+    counted beside the linear model's. embedding_lr_multipliers: as of `network`.
+    ValueError without columns, and, of the model, for a network without layers.
     """
     if not linear_feature_columns and not dnn_feature_columns:
         raise ValueError("Either linear_feature_columns or dnn_feature_columns must be defined.")
@@ -138,12 +147,13 @@ def combined(
         values = tuple(named.values())
         cut = input_layer_partitioner or _by_size(config, input_layer_min_slice_size)
         outputs: list[Tensor] = []
+        tables: dict[Any, Any] = {}
         parts: list[tuple[str, Any, float, list[Any]]] = []
         if deep:
             own_cut = min_max_variable_partitioner(config.num_ps_replicas)
             with variable_scope("dnn", values=values, partitioner=own_cut) as scope:
                 net = _hidden_layers(
-                    named, deep, dnn_hidden_units or (), dnn_activation_fn, dnn_dropout, mode, cut, summarize_layer
+                    named, deep, dnn_hidden_units or (), dnn_activation_fn, dnn_dropout, mode, cut, summarize_layer, tables
                 )
                 outputs.append(_output_layer(net, head.logits_dimension, summarize_layer))
             parts.append(("dnn", dnn_optimizer or "Adagrad", _DEEP_RATE, _trainable(scope)))
@@ -153,13 +163,14 @@ def combined(
                 summarize_layer(outputs[-1], scope.name)
             rate = default_learning_rate(wide, _LINEAR_RATE)
             parts.append(("linear", linear_optimizer or "Ftrl", rate, _trainable(scope)))
+        factors = _factors(embedding_lr_multipliers or {}, tables)
         logits = outputs[0] + outputs[1] if len(outputs) == 2 else outputs[0]
 
         def trained(loss: Any) -> Any:
             steps = []
             for number, (name, given, rate, variables) in enumerate(parts, 1):
                 counts = not counts_once or number == len(parts)
-                steps.append(_minimized(loss, given, rate, gradient_clip_norm, name, variables, counts))
+                steps.append(_minimized(loss, given, rate, gradient_clip_norm, name, variables, counts, factors))
             return group(*steps)
 
         return head.create_model_fn_ops(named, mode, labels, trained, logits)
@@ -200,9 +211,11 @@ def _hidden_layers(
     mode: str,
     input_partitioner: Any,
     summarize: Callable[[Tensor, str], None],
+    tables: dict[Any, Any],
 ) -> Tensor:
+    """What the last of them gives. tables: gets the variables of each column."""
     with variable_scope("input_from_feature_columns", values=tuple(features.values()), partitioner=input_partitioner):
-        net = input_layer(features, columns)
+        net = input_layer(features, columns, cols_to_vars=tables)
     for number, width in enumerate(hidden_units):
         with variable_scope(f"hiddenlayer_{number}", values=(net,)) as scope:
             net = fully_connected(net, width, activation_fn=activation_fn or relu, scope=scope)
@@ -224,8 +237,23 @@ def _trainable(scope: Any) -> list[Any]:
     return [variable for variable in variables_of(scope) if variable in trainable]
 
 
+def _factors(multipliers: Mapping[Any, float], tables: Mapping[Any, Any]) -> dict[str, float]:
+    """By the names of variables, from those by columns."""
+    for column in multipliers:
+        if not isinstance(column, EmbeddingColumn):
+            raise ValueError(f"A multiplier of the learning rate is for an embedding column, not for {column}")
+    return {one.op.name: factor for column, factor in multipliers.items() for one in tables.get(column, ())}
+
+
 def _minimized(
-    loss: Any, given: Any, rate: float, clip_norm: float | None, name: str, variables: Any = None, counts: bool = True
+    loss: Any,
+    given: Any,
+    rate: float,
+    clip_norm: float | None,
+    name: str,
+    variables: Any = None,
+    counts: bool = True,
+    factors: Mapping[str, float] | None = None,
 ) -> Any:
     """A step of an optimizer, its name, or what makes one, in a scope of that name."""
     made = given() if callable(given) and not isinstance(given, Optimizer) else given
@@ -234,6 +262,7 @@ def _minimized(
         get_global_step(),
         rate,
         made,
+        gradient_multipliers=factors or None,
         clip_gradients=clip_norm,
         variables=variables,
         name=name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tfexp.contributed.learn.estimators import Estimator, refuse
@@ -27,10 +27,9 @@ class DNNEstimator(Estimator):
         gradient_clip_norm: float | None = None,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers)
         model_fn = network(
             head,
             hidden_units,
@@ -40,6 +39,7 @@ class DNNEstimator(Estimator):
             dropout,
             gradient_clip_norm,
             input_layer_min_slice_size,
+            embedding_lr_multipliers,
         )
         super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
@@ -91,11 +91,11 @@ class DNNLinearCombinedEstimator(Estimator):
         gradient_clip_norm: float | None = None,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         fix_global_step_increment_bug: bool = False,
         input_layer_partitioner: Any = None,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers, _joint_linear_weights=_joint_linear_weights)
+        refuse(_joint_linear_weights=_joint_linear_weights)
         model_fn = combined(
             head,
             linear_feature_columns,
@@ -108,5 +108,6 @@ class DNNLinearCombinedEstimator(Estimator):
             gradient_clip_norm,
             fix_global_step_increment_bug,
             input_layer_partitioner,
+            embedding_lr_multipliers=embedding_lr_multipliers,
         )
         super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
