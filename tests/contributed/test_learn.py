@@ -25,7 +25,7 @@ def test_a_network_classifies_arrays(tmp_path):
     assert classifier.evaluate(X, Y)["accuracy"] == 1.0
     assert list(classifier.predict(X[:4])) == [0, 0, 1, 1]
     assert classifier.predict_proba(X[:4], as_iterable=False).argmax(1).tolist() == [0, 0, 1, 1]
-    assert "dnn/hiddenlayer_0/kernel" in classifier.get_variable_names()
+    assert "dnn/hiddenlayer_0/weights" in classifier.get_variable_names()
     found = learn.SKCompat(classifier).predict(X[:4])
     assert found["classes"].tolist() == [0, 0, 1, 1]
     right = {"right": learn.MetricSpec(tf.contrib.metrics.streaming_accuracy, prediction_key="classes")}
@@ -136,8 +136,8 @@ def test_the_loss_is_a_mean_and_gradients_may_be_clipped(tmp_path):
     x, y = {"x": np.zeros([4, 1], np.float32)}, np.full(4, 2.0, np.float32)
     assert made.fit(x, y, steps=1).get_variable_value("linear/linear_model/bias_weights") == pytest.approx(0.5)
     assert made.evaluate(x, y)["loss"] == pytest.approx(1.5**2)
-    with pytest.raises(ValueError, match="enable_centered_bias"):
-        learn.LinearRegressor([column], str(tmp_path), enable_centered_bias=True)
+    with pytest.raises(ValueError, match="_joint_weights"):
+        learn.LinearRegressor([column], str(tmp_path), _joint_weights=True)
     with pytest.raises(ValueError, match="feed_fn="):
         made.evaluate(x, y, feed_fn=dict)
 
@@ -151,6 +151,7 @@ def test_wide_and_deep_models(tmp_path):
         "dnn_hidden_units": [3],
         "linear_optimizer": tf.train.GradientDescentOptimizer(1.0),
         "gradient_clip_norm": 5.0,
+        "fix_global_step_increment_bug": True,
     }
 
     def inputs():

@@ -245,7 +245,9 @@ def test_a_linear_model_has_several_heads(tmp_path):
     "make",
     [
         lambda head, folder: learn.DNNEstimator(head, [2], COLUMNS, folder, gradient_clip_norm=1.0),
-        lambda head, folder: learn.DNNLinearCombinedEstimator(head, folder, COLUMNS, None, False, COLUMNS, None, [2]),
+        lambda head, folder: learn.DNNLinearCombinedEstimator(
+            head, folder, COLUMNS, None, False, COLUMNS, None, [2], fix_global_step_increment_bug=True
+        ),
     ],
 )
 def test_networks_have_any_head(tmp_path, make):

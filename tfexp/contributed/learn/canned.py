@@ -2,55 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfexp import estimator
 from tfexp.contributed.learn.estimators import refuse
+from tfexp.contributed.learn.heads.single import multi_class_head, regression_head
+from tfexp.contributed.learn.model_functions import combined, linear, network
 from tfexp.contributed.learn.of_columns import Classifier, Regressor
-from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
-from tfexp.contributed.opt.clipping import clip_gradients_by_norm
-from tfexp.estimator.canned.dnn import LEARNING_RATE
-from tfexp.estimator.canned.features import as_columns
-from tfexp.estimator.canned.linear import default_learning_rate
-from tfexp.estimator.canned.optimizers import optimizer_of
-from tfexp.estimator.run_config import RunConfig
-from tfexp.ops.losses import Reduction
 from tfexp.ops.nn_activation import relu
-from tfexp.ops.partitioned_variables import min_max_variable_partitioner
-from tfexp.train.optimizer import Optimizer
-
-_LINEAR_RATE = 0.2  # at most
-
-
-def optimizer_in_graph(given: Any, clip_norm: float | None, learning_rate: float) -> Callable[[], Optimizer]:
-    """Makes the optimizer in the graph of the model."""
-
-    def make() -> Optimizer:
-        made = optimizer_of(given, learning_rate)
-        return made if clip_norm is None else clip_gradients_by_norm(made, clip_norm)
-
-    return make
-
-
-def linear_optimizer_of(given: Any, clip_norm: float | None, feature_columns: Any) -> Callable[[], Optimizer]:
-    """That of a linear model of these columns, of which there may be none: Ftrl by default."""
-    rate = default_learning_rate(as_columns(feature_columns or []), _LINEAR_RATE)
-    return optimizer_in_graph(given or "Ftrl", clip_norm, rate)
-
-
-def input_partitioner_of(min_slice_size: int | None, config: Any) -> Any:
-    """Cuts the input layer's variables for parameter servers from this size on, in bytes; None: as it is done by default."""
-    if min_slice_size is None:
-        return None
-    return min_max_variable_partitioner((config or RunConfig()).num_ps_replicas, min_slice_size=min_slice_size)
-
-
-def _linear_training(given: Any, clip_norm: float | None, feature_columns: Any) -> dict[str, Any]:
-    """How a linear model alone is trained: it may be by dual coordinate ascent, which knows how weights are cut."""
-    if isinstance(given, SDCAOptimizer):
-        return {"optimizer": given, "partitioner": given.partitioner}
-    return {"optimizer": linear_optimizer_of(given, clip_norm, feature_columns)}
 
 
 class DNNClassifier(Classifier):
@@ -70,29 +29,28 @@ class DNNClassifier(Classifier):
         enable_centered_bias: bool = False,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
     ):
-        refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
-        super().__init__(
-            estimator.DNNClassifier(
-                hidden_units,
-                feature_columns,
-                model_dir,
-                n_classes,
-                weight_column_name,
-                label_keys,
-                optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
-                activation_fn,
-                dropout,
-                input_partitioner_of(input_layer_min_slice_size, config),
-                config,
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-            feature_columns,
+        head = multi_class_head(
+            n_classes,
+            weight_column_name=weight_column_name,
+            enable_centered_bias=enable_centered_bias,
+            label_keys=label_keys,
         )
+        model_fn = network(
+            head,
+            hidden_units,
+            feature_columns,
+            optimizer,
+            activation_fn,
+            dropout,
+            gradient_clip_norm,
+            input_layer_min_slice_size,
+            embedding_lr_multipliers,
+        )
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn, feature_columns)
 
 
 class DNNRegressor(Regressor):
@@ -112,27 +70,26 @@ class DNNRegressor(Regressor):
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
         label_dimension: int = 1,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
     ):
-        refuse(enable_centered_bias=enable_centered_bias, embedding_lr_multipliers=embedding_lr_multipliers)
-        super().__init__(
-            estimator.DNNRegressor(
-                hidden_units,
-                feature_columns,
-                model_dir,
-                label_dimension,
-                weight_column_name,
-                optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
-                activation_fn,
-                dropout,
-                input_partitioner_of(input_layer_min_slice_size, config),
-                config,
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-            feature_columns,
+        head = regression_head(
+            weight_column_name=weight_column_name,
+            label_dimension=label_dimension,
+            enable_centered_bias=enable_centered_bias,
         )
+        model_fn = network(
+            head,
+            hidden_units,
+            feature_columns,
+            optimizer,
+            activation_fn,
+            dropout,
+            gradient_clip_norm,
+            input_layer_min_slice_size,
+            embedding_lr_multipliers,
+        )
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn, feature_columns)
 
 
 class LinearClassifier(Classifier):
@@ -155,21 +112,16 @@ class LinearClassifier(Classifier):
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
         label_keys: Sequence[str] | None = None,
     ):
-        refuse(enable_centered_bias=enable_centered_bias, _joint_weight=_joint_weight)
-        super().__init__(
-            estimator.LinearClassifier(
-                feature_columns,
-                model_dir,
-                n_classes,
-                weight_column_name,
-                label_keys,
-                config=config,
-                loss_reduction=Reduction.MEAN,
-                **_linear_training(optimizer, gradient_clip_norm, feature_columns),
-            ),
-            feature_engineering_fn,
-            feature_columns,
+        refuse(_joint_weight=_joint_weight)
+        head = multi_class_head(
+            n_classes,
+            weight_column_name=weight_column_name,
+            enable_centered_bias=enable_centered_bias,
+            label_keys=label_keys,
         )
+        ascent_loss = "logistic_loss" if n_classes == 2 else None
+        model_fn = linear(head, feature_columns, optimizer, gradient_clip_norm, weight_column_name, ascent_loss)
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn, feature_columns)
 
 
 class LinearRegressor(Regressor):
@@ -191,50 +143,22 @@ class LinearRegressor(Regressor):
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
     ):
-        refuse(enable_centered_bias=enable_centered_bias, _joint_weights=_joint_weights)
-        super().__init__(
-            estimator.LinearRegressor(
-                feature_columns,
-                model_dir,
-                label_dimension,
-                weight_column_name,
-                config=config,
-                loss_reduction=Reduction.MEAN,
-                **_linear_training(optimizer, gradient_clip_norm, feature_columns),
-            ),
-            feature_engineering_fn,
-            feature_columns,
+        refuse(_joint_weights=_joint_weights)
+        head = regression_head(
+            weight_column_name=weight_column_name,
+            label_dimension=label_dimension,
+            enable_centered_bias=enable_centered_bias,
         )
-
-
-def combined_arguments(
-    linear_feature_columns: Any,
-    linear_optimizer: Any,
-    dnn_feature_columns: Any,
-    dnn_optimizer: Any,
-    dnn_hidden_units: Sequence[int] | None,
-    dnn_activation_fn: Callable[[Any], Any],
-    dnn_dropout: float | None,
-    gradient_clip_norm: float | None,
-    config: Any,
-) -> dict[str, Any]:
-    """What the estimators of a network and a linear model together have in common."""
-    return {
-        "linear_feature_columns": linear_feature_columns,
-        "linear_optimizer": linear_optimizer_of(linear_optimizer, gradient_clip_norm, linear_feature_columns),
-        "dnn_feature_columns": dnn_feature_columns,
-        "dnn_optimizer": optimizer_in_graph(dnn_optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
-        "dnn_hidden_units": dnn_hidden_units,
-        "dnn_activation_fn": dnn_activation_fn,
-        "dnn_dropout": dnn_dropout,
-        "config": config,
-    }
+        ascent_loss = "squared_loss" if label_dimension == 1 else None
+        model_fn = linear(head, feature_columns, optimizer, gradient_clip_norm, weight_column_name, ascent_loss)
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn, feature_columns)
 
 
 class DNNLinearCombinedClassifier(Classifier):
     """A softmax (of two classes: a sigmoid) of the sum of a network's and a linear model's logits: wide and deep.
 
-    Optimizers: Ftrl for the linear model and Adagrad for the network by default. A step counts once.
+    Optimizers: Ftrl for the linear model and Adagrad for the network by default. Both count a step,
+    unless `fix_global_step_increment_bug` is set: then it counts once.
     """
 
     def __init__(
@@ -254,45 +178,41 @@ class DNNLinearCombinedClassifier(Classifier):
         enable_centered_bias: bool = False,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
         label_keys: Sequence[str] | None = None,
         fix_global_step_increment_bug: bool = False,
     ):
-        refuse(
+        refuse(_joint_linear_weights=_joint_linear_weights)
+        head = multi_class_head(
+            n_classes,
+            weight_column_name=weight_column_name,
             enable_centered_bias=enable_centered_bias,
+            label_keys=label_keys,
+        )
+        model_fn = combined(
+            head,
+            linear_feature_columns,
+            linear_optimizer,
+            dnn_feature_columns,
+            dnn_optimizer,
+            dnn_hidden_units,
+            dnn_activation_fn,
+            dnn_dropout,
+            gradient_clip_norm,
+            fix_global_step_increment_bug,
+            input_layer_min_slice_size=input_layer_min_slice_size,
             embedding_lr_multipliers=embedding_lr_multipliers,
-            _joint_linear_weights=_joint_linear_weights,
         )
-        super().__init__(
-            estimator.DNNLinearCombinedClassifier(
-                model_dir,
-                n_classes=n_classes,
-                weight_column=weight_column_name,
-                label_vocabulary=label_keys,
-                **combined_arguments(
-                    linear_feature_columns,
-                    linear_optimizer,
-                    dnn_feature_columns,
-                    dnn_optimizer,
-                    dnn_hidden_units,
-                    dnn_activation_fn,
-                    dnn_dropout,
-                    gradient_clip_norm,
-                    config,
-                ),
-                input_layer_partitioner=input_partitioner_of(input_layer_min_slice_size, config),
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-            [*(linear_feature_columns or []), *(dnn_feature_columns or [])],
-        )
+        columns = [*(linear_feature_columns or []), *(dnn_feature_columns or [])]
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn, columns)
 
 
 class DNNLinearCombinedRegressor(Regressor):
     """The sum of a network's and a linear model's outputs, trained on the mean squared error.
 
-    Optimizers: Ftrl for the linear model and Adagrad for the network by default. A step counts once.
+    Optimizers: Ftrl for the linear model and Adagrad for the network by default. Both count a step,
+    unless `fix_global_step_increment_bug` is set: then it counts once.
     """
 
     def __init__(
@@ -312,34 +232,29 @@ class DNNLinearCombinedRegressor(Regressor):
         label_dimension: int = 1,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
         fix_global_step_increment_bug: bool = False,
     ):
-        refuse(
+        refuse(_joint_linear_weights=_joint_linear_weights)
+        head = regression_head(
+            weight_column_name=weight_column_name,
+            label_dimension=label_dimension,
             enable_centered_bias=enable_centered_bias,
+        )
+        model_fn = combined(
+            head,
+            linear_feature_columns,
+            linear_optimizer,
+            dnn_feature_columns,
+            dnn_optimizer,
+            dnn_hidden_units,
+            dnn_activation_fn,
+            dnn_dropout,
+            gradient_clip_norm,
+            fix_global_step_increment_bug,
+            input_layer_min_slice_size=input_layer_min_slice_size,
             embedding_lr_multipliers=embedding_lr_multipliers,
-            _joint_linear_weights=_joint_linear_weights,
         )
-        super().__init__(
-            estimator.DNNLinearCombinedRegressor(
-                model_dir,
-                label_dimension=label_dimension,
-                weight_column=weight_column_name,
-                **combined_arguments(
-                    linear_feature_columns,
-                    linear_optimizer,
-                    dnn_feature_columns,
-                    dnn_optimizer,
-                    dnn_hidden_units,
-                    dnn_activation_fn,
-                    dnn_dropout,
-                    gradient_clip_norm,
-                    config,
-                ),
-                input_layer_partitioner=input_partitioner_of(input_layer_min_slice_size, config),
-                loss_reduction=Reduction.MEAN,
-            ),
-            feature_engineering_fn,
-            [*(linear_feature_columns or []), *(dnn_feature_columns or [])],
-        )
+        columns = [*(linear_feature_columns or []), *(dnn_feature_columns or [])]
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn, columns)

@@ -188,7 +188,7 @@ class Trainable:
     def _predictions(self, features: Any) -> Any:
         """What the model predicts, in the default graph."""
         spec = self.estimator.model_fn(self._as_fed(features), None, estimator.ModeKeys.PREDICT, self.config)
-        return self._as_contrib_names(spec.predictions)
+        return spec.predictions
 
     def _as_fed(self, features: Any) -> Any:
         """Features as the model has them."""
@@ -230,12 +230,7 @@ class Trainable:
         return found
 
     def _measures(self, features: Any, labels: Any, predictions: Any, *, metrics: Mapping[str, MetricSpec]) -> Any:
-        named = self._as_contrib_names(predictions)
-        return {name: spec.create_metric_ops(features, labels, named) for name, spec in metrics.items()}
-
-    def _as_contrib_names(self, predictions: Any) -> Any:
-        """The model's predictions as metrics ask for them."""
-        return predictions
+        return {name: spec.create_metric_ops(features, labels, predictions) for name, spec in metrics.items()}
 
     def predict(
         self,
@@ -401,6 +396,4 @@ class SKCompat:
     def predict(self, x: Any, batch_size: int = 128, outputs: Sequence[str] | None = None) -> dict[str, np.ndarray]:
         """What the model predicts, by names: `classes` are numbers."""
         found = _side_by_side(self._trainable._predicted(x, None, batch_size))
-        if "class_ids" in found:
-            found["classes"] = found.pop("class_ids").reshape(-1)
         return found if outputs is None else {name: found[name] for name in outputs}

@@ -7,20 +7,28 @@ from typing import Any
 
 from tfexp.contributed.learn import bundling
 from tfexp.contributed.learn.constants import PredictionKey
-from tfexp.contributed.learn.estimators import Trainable
+from tfexp.contributed.learn.estimators import Estimator, Trainable
 from tfexp.feature_column.model import make_parse_example_spec
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import squeeze
 from tfexp.ops.parsing import parse_example
 
 
-class Canned(Trainable):
+class Canned(Estimator):
     """Of a model of feature columns."""
 
     _served: tuple[str, bundling.SignatureFn]  # the predictions of a session bundle, and how they are served
 
-    def __init__(self, made: Any, feature_engineering_fn: Callable[[Any, Any], Any] | None, feature_columns: Any):
-        super().__init__(made, feature_engineering_fn)
+    predict = Trainable.predict  # of each example its class or score, not all that there is
+
+    def __init__(
+        self,
+        model_fn: Callable[..., Any],
+        model_dir: str | None,
+        config: Any,
+        feature_engineering_fn: Callable[[Any, Any], Any] | None,
+        feature_columns: Any,
+    ):
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
         self._feature_columns = feature_columns
 
     def _parsed(self, examples: Tensor) -> Any:
@@ -54,15 +62,8 @@ class Canned(Trainable):
 class Classifier(Canned):
     """Its predictions are classes."""
 
-    _prediction = "class_ids"
+    _prediction = PredictionKey.CLASSES
     _served = (PredictionKey.PROBABILITIES, bundling.classification_signature_fn_with_prob)
-
-    def _as_contrib_names(self, predictions: Any) -> Any:
-        return {
-            "classes": squeeze(predictions["class_ids"], [-1]),
-            "probabilities": predictions["probabilities"],
-            "logits": predictions["logits"],
-        }
 
     def predict_classes(
         self,
@@ -71,7 +72,7 @@ class Classifier(Canned):
         batch_size: int | None = None,
         as_iterable: bool = True,
     ) -> Any:
-        return self._one_of_each("class_ids", x, input_fn, batch_size, as_iterable)
+        return self._one_of_each(PredictionKey.CLASSES, x, input_fn, batch_size, as_iterable)
 
     def predict_proba(
         self,
@@ -80,17 +81,14 @@ class Classifier(Canned):
         batch_size: int | None = None,
         as_iterable: bool = True,
     ) -> Any:
-        return self._one_of_each("probabilities", x, input_fn, batch_size, as_iterable)
+        return self._one_of_each(PredictionKey.PROBABILITIES, x, input_fn, batch_size, as_iterable)
 
 
 class Regressor(Canned):
     """Its predictions are numbers."""
 
+    _prediction = PredictionKey.SCORES
     _served = (PredictionKey.SCORES, bundling.regression_signature_fn)
-
-    def _as_contrib_names(self, predictions: Any) -> Any:
-        scores = predictions["predictions"]
-        return {"scores": squeeze(scores, [-1]) if scores.get_shape()[-1].value == 1 else scores}
 
     def predict_scores(
         self,

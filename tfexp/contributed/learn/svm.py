@@ -5,22 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp import estimator
 from tfexp.contributed.learn.constants import PredictionKey
 from tfexp.contributed.learn.estimators import Estimator
 from tfexp.contributed.learn.heads.single import binary_svm_head
-from tfexp.contributed.learn.with_heads import AsCoreHead
+from tfexp.contributed.learn.model_functions import linear
 from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
-from tfexp.estimator.heads.head import Head
-from tfexp.estimator.heads.labels import checked_weight_column
 from tfexp.feature_column.model import make_parse_example_spec
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.parsing import parse_example
-
-
-class _HingeAscent(SDCAOptimizer):
-    def _loss_type(self, head: Head) -> str:
-        return "hinge_loss"
 
 
 class SVM(Estimator):
@@ -46,19 +38,14 @@ class SVM(Estimator):
         if kernels is not None:
             raise ValueError("Kernel SVMs are not currently supported.")
         head = binary_svm_head(weight_column_name=weight_column_name)
-        core: Any = estimator.LinearEstimator(
-            AsCoreHead(head, checked_weight_column(weight_column_name)),  # type: ignore[arg-type]
-            feature_columns,
-            model_dir,
-            _HingeAscent(
-                example_id_column,
-                num_loss_partitions,
-                symmetric_l1_regularization=l1_regularization,
-                symmetric_l2_regularization=l2_regularization,
-            ),
-            config,
+        ascent = SDCAOptimizer(
+            example_id_column,
+            num_loss_partitions,
+            symmetric_l1_regularization=l1_regularization,
+            symmetric_l2_regularization=l2_regularization,
         )
-        super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
+        model_fn = linear(head, feature_columns, ascent, None, weight_column_name, "hinge_loss")
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
         self._feature_columns = feature_columns
 
     def _parsed(self, examples: Tensor) -> Any:

@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfexp import estimator
-from tfexp.contributed.learn.canned import (
-    combined_arguments,
-    input_partitioner_of,
-    linear_optimizer_of,
-    optimizer_in_graph,
-)
 from tfexp.contributed.learn.estimators import Estimator, refuse
 from tfexp.contributed.learn.heads.head import Head
-from tfexp.contributed.learn.model_fn_ops import ModelFnOps
+from tfexp.contributed.learn.model_functions import combined, linear, network
 from tfexp.contributed.linear_optimizer.sdca_optimizer import SDCAOptimizer
-from tfexp.estimator.canned.dnn import LEARNING_RATE
 from tfexp.ops.nn_activation import relu
-from tfexp.train.global_step import get_global_step
-
-
-class AsCoreHead:
-    """What the models of `tf.estimator` ask of a head. `weight_column`: for the ascent, which weighs examples itself."""
-
-    def __init__(self, head: Head, weight_column: Any = None):
-        self._head, self._weight_column, self.logits_dimension = head, weight_column, head.logits_dimension
-
-    def create_estimator_spec(
-        self, features: Any, mode: str, logits: Any, labels: Any, optimizer: Any = None, train_op_fn: Any = None
-    ) -> ModelFnOps:
-        def minimized(loss: Any) -> Any:
-            return optimizer.minimize(loss, get_global_step())
-
-        return self._head.create_model_fn_ops(features, mode, labels, train_op_fn or minimized, logits)
 
 
 class DNNEstimator(Estimator):
@@ -51,22 +27,21 @@ class DNNEstimator(Estimator):
         gradient_clip_norm: float | None = None,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         input_layer_min_slice_size: int | None = None,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers)
-        core: Any = estimator.DNNEstimator(
-            AsCoreHead(head),  # type: ignore[arg-type]
+        model_fn = network(
+            head,
             hidden_units,
             feature_columns,
-            model_dir,
-            optimizer_in_graph(optimizer or "Adagrad", gradient_clip_norm, LEARNING_RATE),
+            optimizer,
             activation_fn,
             dropout,
-            input_partitioner_of(input_layer_min_slice_size, config),
-            config=config,
+            gradient_clip_norm,
+            input_layer_min_slice_size,
+            embedding_lr_multipliers,
         )
-        super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
 
 class LinearEstimator(Estimator):
@@ -90,20 +65,15 @@ class LinearEstimator(Estimator):
         refuse(_joint_weights=_joint_weights)
         if isinstance(optimizer, SDCAOptimizer):
             raise ValueError("LinearEstimator does not support SDCA optimizer.")
-        core: Any = estimator.LinearEstimator(
-            AsCoreHead(head),  # type: ignore[arg-type]
-            feature_columns,
-            model_dir,
-            linear_optimizer_of(optimizer, gradient_clip_norm, feature_columns),
-            config,
-        )
-        super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
+        model_fn = linear(head, feature_columns, optimizer, gradient_clip_norm)
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
 
 
 class DNNLinearCombinedEstimator(Estimator):
     """The sum of a network's and a linear model's logits under a head: wide and deep.
 
-    Optimizers: Ftrl for the linear model and Adagrad for the network by default. A step counts once.
+    Optimizers: Ftrl for the linear model and Adagrad for the network by default. Both count a step,
+    unless `fix_global_step_increment_bug` is set: then it counts once.
     """
 
     def __init__(
@@ -121,26 +91,23 @@ class DNNLinearCombinedEstimator(Estimator):
         gradient_clip_norm: float | None = None,
         config: Any = None,
         feature_engineering_fn: Callable[[Any, Any], Any] | None = None,
-        embedding_lr_multipliers: None = None,
+        embedding_lr_multipliers: Mapping[Any, float] | None = None,
         fix_global_step_increment_bug: bool = False,
         input_layer_partitioner: Any = None,
     ):
-        refuse(embedding_lr_multipliers=embedding_lr_multipliers, _joint_linear_weights=_joint_linear_weights)
-        arguments = combined_arguments(
+        refuse(_joint_linear_weights=_joint_linear_weights)
+        model_fn = combined(
+            head,
             linear_feature_columns,
             linear_optimizer,
             dnn_feature_columns,
             dnn_optimizer,
             dnn_hidden_units,
-            dnn_activation_fn or relu,
+            dnn_activation_fn,
             dnn_dropout,
             gradient_clip_norm,
-            config,
+            fix_global_step_increment_bug,
+            input_layer_partitioner,
+            embedding_lr_multipliers=embedding_lr_multipliers,
         )
-        core: Any = estimator.DNNLinearCombinedEstimator(
-            AsCoreHead(head),  # type: ignore[arg-type]
-            model_dir,
-            input_layer_partitioner=input_layer_partitioner,
-            **arguments,
-        )
-        super().__init__(core._model_fn, core.model_dir, config, feature_engineering_fn=feature_engineering_fn)
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)

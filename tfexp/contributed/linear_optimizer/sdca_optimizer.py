@@ -47,6 +47,10 @@ class SDCAOptimizer(LinearSDCA):
         self.symmetric_l1_regularization = symmetric_l1_regularization
         self.symmetric_l2_regularization = symmetric_l2_regularization
 
+    def _loss_type(self, head: Any) -> str:
+        """That of a head of `tf.contrib.learn`, or of `tf.estimator`."""
+        return getattr(head, "ascent_loss", None) or super()._loss_type(head)
+
     def get_name(self) -> str:
         return "SDCAOptimizer"
 
