@@ -102,7 +102,7 @@ def test_leaves_of_numbers_have_the_means_of_their_examples():
 @pytest.mark.parametrize(("step", "classes", "size"), [(1.0, 1, 1), (0.0, 2, 1), (1.0, 2, 3)])
 def test_no_split_of_one_class_or_of_equal_values(step, classes, size):
     forest = Forest(filled(num_classes=2, num_features=1, split_after_samples=5, num_splits_to_consider=2))
-    forest.train(step * np.arange(20.0)[:, np.newaxis], np.arange(20) % classes)
+    forest.train(step * (np.arange(20.0)[:, np.newaxis] * 7 % 20), np.arange(20) % classes)
     assert forest.session.run(forest.size) == size
 
 

@@ -323,6 +323,7 @@ def scores(slot: Slot, params: Any) -> Array:
 
 def _write_sums(stat: Any, sums: Array, params: Any) -> None:
     count = params.num_outputs
+    parts: tuple[tuple[Any, Array], ...]
     if params.is_regression:
         parts = ((stat.regression.mean_output, sums[:count]), (stat.regression.mean_output_squares, sums[count:-1]))
     else:

@@ -71,20 +71,21 @@ class ForestHParams:
         self.num_outputs = classes if self.regression else 1
         self.num_output_columns = classes + 1
         root = math.floor(math.sqrt(features))
-        self.num_splits_to_consider = self.num_splits_to_consider or min(max(10, root), 1000)
+        self.num_splits_to_consider: Any = self.values()["num_splits_to_consider"] or min(max(10, root), 1000)
         self.base_random_seed = getattr(self, "base_random_seed", 0)
         kinds = _REGRESSION if self.regression else _CLASSIFICATION[self.model_name]
         self.leaf_model_type, self.stats_model_type = kinds
         self.finish_type = 0 if self.regression else _FINISH[self.split_finish_name]
         self.pruning_type = _PRUNING[self.split_pruning_name]
-        self.prune_every_samples = self._every(self.pruning_type, self.prune_every_samples, 2)
-        self.early_finish_check_every_samples = self._every(self.finish_type, self.early_finish_check_every_samples, 4)
+        self._set_period("prune_every_samples", self.pruning_type, 2)
+        self._set_period("early_finish_check_every_samples", self.finish_type, 4)
         self.split_type = _SPLITS[self.split_name]
         return self
 
-    def _every(self, kind: int, asked: Any, part: int) -> Any:
+    def _set_period(self, name: str, kind: int, part: int) -> None:
         """After how many examples something is looked at: of the default kind never."""
-        return (asked or int(self.split_after_samples) / part) if kind else 0
+        asked = self.values()[name]
+        setattr(self, name, (asked or int(self.split_after_samples) / part) if kind else 0)
 
 
 def build_params_proto(params: ForestHParams) -> Any:
@@ -105,15 +106,16 @@ def build_params_proto(params: ForestHParams) -> Any:
         inference_tree_paths=params.inference_tree_paths,
     )
     proto.pruning_type.type, proto.finish_type.type = params.pruning_type, params.finish_type
-    for place, value in (
+    settings: tuple[tuple[Any, Any], ...] = (
         (proto.pruning_type.prune_every_samples, params.prune_every_samples),
         (proto.finish_type.check_every_steps, params.early_finish_check_every_samples),
         (proto.split_after_samples, params.split_after_samples),
         (proto.num_splits_to_consider, params.num_splits_to_consider),
         (proto.dominate_fraction, params.dominate_fraction),
-    ):
+    )
+    for place, value in settings:
         if isinstance(value, numbers.Number) or value.isdigit():
-            place.constant_value = float(value)  # type: ignore[arg-type]
+            place.constant_value = float(value)
         else:
             text_format.Merge(value, place)
     if params.param_file:
