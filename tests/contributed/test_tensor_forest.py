@@ -184,3 +184,20 @@ def test_what_a_forest_cannot_be_is_said():
         forest.graphs.inference_graph(tf.SparseTensor([[0, 0]], [1.0], [1, 1]))
     with tf.Graph().as_default(), pytest.raises(tf.errors.UnimplementedError, match="pruning_type"):
         Forest(filled(num_classes=2, num_features=1, split_pruning_name="half"))
+
+
+def test_nodes_of_a_tree_are_those_of_tensorflow():
+    forest = Forest(filled(num_classes=2, num_features=3))
+    graph = forest.x.graph
+    (grown,) = (op for op in graph.get_operations() if op.type == "GrowTreeV4")
+    assert [op.name for op in graph.get_operations() if op.name.startswith("tree-0")] == [
+        "tree-0",
+        "tree-0/CreateTreeVariable/tree_config",
+        "tree-0/CreateTreeVariable",
+        "tree-0/TreeIsInitializedOp",
+        "tree-0/TreeSerialize",
+    ]
+    assert [op.name for op in grown.control_inputs] == ["UpdateModelV4"]
+    assert graph.get_operation_by_name("tree-0").get_attr("shared_name") == b"tree-0/"
+    spec = b"dense_features_size: 3 dense: [{name: dense_features original_type: 0 size: 3}] sparse: []"
+    assert graph.get_operation_by_name("TraverseTreeV4").get_attr("input_spec") == spec

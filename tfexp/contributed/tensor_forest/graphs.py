@@ -227,6 +227,7 @@ class RandomTreeGraphs:
         input_weights: Any = None,
     ) -> Any:
         """The operation that takes a batch in and splits what is ready. A seed of 0 is another one each time."""
+        cast([0], dtypes.int32)  # TensorFlow's graphs have an epoch, which nothing reads
         tree, stats = self.variables.tree, self.variables.stats
         weights = [] if input_weights is None else input_weights
         params = self.params.serialized_params_proto
