@@ -62,6 +62,7 @@ _OWN = (
     "staging",
     "stateless",
     "summary",
+    "tensor_forest",
     "tensorboard",
     "text",
     "tfprof",
