@@ -1,5 +1,7 @@
 """`tensorflow.python.keras.engine.training_utils`: what batches give, what training was given."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -51,6 +53,19 @@ def test_rows_are_written_at_their_places_large_parts_in_threads(monkeypatch, th
     together.finalize()
     np.testing.assert_array_equal(together.results, X)
     assert copied == PARTS[:copies]
+
+
+def test_the_threads_that_copy_end_with_the_program():
+    program = (
+        "import numpy as np\nfrom tfexp.stand_ins.keras_training import SliceAggregator\n"
+        "SliceAggregator._BINARY_SIZE_THRESHOLD = 0\n"
+        "rows = SliceAggregator(num_samples=2, batch_size=1)\nrows.create(np.ones((1, 3)))\n"
+        "rows.aggregate(np.ones((1, 3)), 0, 1)\nrows.aggregate(np.ones((1, 3)), 1, 2)\nrows.finalize()\n"
+        "print(rows.results.sum())"
+    )
+    done = subprocess.run([sys.executable, "-W", "default", "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "6.0"
+    assert "ThreadPool" not in done.stderr
 
 
 def test_what_a_thread_cannot_copy_is_an_error_at_the_end(monkeypatch):

@@ -68,6 +68,16 @@ def is_flat(made: Any) -> bool:
     return not isinstance(made, dict)
 
 
+def converted(value: Any, function: str, convert: Callable[[Any], Tensor] = convert_to_tensor) -> Tensor:
+    """What a computation returned, as a tensor; ValueError for what is none: `function` is what it says the computation is."""
+    try:
+        return convert(value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f'{function} return values must all either be Operations or convertible to Tensors. Got error: "{error}"'
+        ) from error
+
+
 def tensors_and_operations(
     made: Any, function: str, in_order: str, convert: Callable[[Any], Tensor] = convert_to_tensor
 ) -> tuple[list[Tensor], list[Operation]]:
@@ -78,12 +88,7 @@ def tensors_and_operations(
     """
     listed = [] if made is None else list(made) if isinstance(made, (list, tuple)) else [made]
     always = no_op()
-    try:
-        values = [one if isinstance(one, Operation) else convert(one) for one in listed]
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{function} return values must all either be Operations or convertible to Tensors. Got {str(error)!r}"
-        ) from error
+    values = [one if isinstance(one, Operation) else converted(one, function, convert) for one in listed]
     tensors = [one for one in values if isinstance(one, Tensor)]
     operations = [one for one in values if isinstance(one, Operation)]
     if values != [*tensors, *operations]:

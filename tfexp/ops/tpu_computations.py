@@ -21,7 +21,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_split import split
-from tfexp.ops.compiled_context import CompiledContext, is_flat, tensors_and_operations
+from tfexp.ops.compiled_context import CompiledContext, converted, is_flat, tensors_and_operations
 from tfexp.ops.cross_replica import tpu_shard_context
 from tfexp.ops.tpu_ops import compilation_result_op, replicate_metadata_op, replicated_input_op, replicated_output_op
 from tfexp.ops.variable_scope import get_variable_scope
@@ -217,13 +217,7 @@ def _results(made: Any) -> tuple[list[Tensor], list[Operation]]:
                 "tpu.rewrite does not support Operation as return value in non-flat output structure: let a returned tensor "
                 f"depend on it. Operation found: {one.name!r}"
             )
-        try:
-            output = _output(convert_to_tensor(one))
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                "TPU function return values must all either be Operations or convertible to Tensors. Got error: "
-                f"{str(error)!r}"
-            ) from error
+        output = _output(converted(one, "TPU function"))
         with device(output.device):
             outputs.append(identity(output))
     return outputs, []

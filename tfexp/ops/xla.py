@@ -19,7 +19,7 @@ from tfexp.graph.scopes import control_dependencies, executing_eagerly, get_defa
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import same_shape
 from tfexp.ops.array_identity import identity
-from tfexp.ops.compiled_context import CompiledContext, is_flat, tensors_and_operations
+from tfexp.ops.compiled_context import CompiledContext, converted, is_flat, tensors_and_operations
 from tfexp.ops.variable_scope import get_variable_scope
 
 cluster_output_op = define_op("XlaClusterOutput(input: T) -> (outputs: T) {T: type}")
@@ -102,4 +102,4 @@ def _results(made: Any) -> tuple[list[Tensor], list[Operation]]:
     flat = nest.flatten(made)
     if any(isinstance(one, Operation) for one in flat):
         raise ValueError("XLA computation function cannot return Operations within a structure.")
-    return [convert_to_tensor(one) for one in flat], []
+    return [converted(one, "XLA computation function") for one in flat], []
