@@ -69,7 +69,7 @@ def is_flat(made: Any) -> bool:
 
 
 def converted(value: Any, function: str, convert: Callable[[Any], Tensor] = convert_to_tensor) -> Tensor:
-    """What a computation returned, as a tensor; ValueError for what is none: `function` is what it says the computation is."""
+    """What a computation returned, as a tensor; ValueError for what is none: `function` is what it calls the computation."""
     try:
         return convert(value)
     except (TypeError, ValueError) as error:
