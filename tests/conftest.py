@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
@@ -27,7 +28,12 @@ absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where no bytecode is to be kept, the hundreds of processes that tests start have it as long as the tests take."""
+    """Where no bytecode is to be kept, the hundreds of processes that tests start have it as long as the tests take.
+
+    SIGINT interrupts, in these processes too, also where the tests run in the background of a shell, which ignores it.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if "PYTHONPYCACHEPREFIX" not in os.environ and os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         root = Path(__file__).parent.parent
         before = set(root.rglob("__pycache__"))

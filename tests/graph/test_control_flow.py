@@ -1,5 +1,6 @@
 """tf.cond and tf.case: the taken branch alone runs, and results have one structure."""
 
+import numpy as np
 import pytest
 
 import tfexp as tf
@@ -70,10 +71,16 @@ def test_conds_nest():
     ("true_fn", "false_fn", "error", "text"),
     [
         (lambda: tf.constant(1.0), lambda: tf.constant(1), ValueError, "must have the same type: float32, int32"),
-        (lambda: (tf.constant(1.0), tf.constant(1.0)), lambda: tf.constant(1.0), ValueError, "overall structure"),
+        (
+            lambda: (tf.constant(1.0), tf.constant(1.0)),
+            lambda: tf.constant(1.0),
+            ValueError,
+            "don't have the same nested structure",
+        ),
+        (lambda: (1, 2), lambda: [1, 2], TypeError, "don't have the same nested structure"),
         (lambda: None, lambda: tf.constant(1.0), ValueError, "true_fn must have a return value"),
         (list, list, ValueError, "must return at least one result"),
-        (list, lambda: tf.constant(1.0), ValueError, "overall structure"),
+        (list, lambda: tf.constant(1.0), ValueError, "don't have the same nested structure"),
         (lambda: tf.constant(1.0), None, TypeError, "false_fn argument required"),
         (lambda: tf.constant(1.0), 3, TypeError, "false_fn must be callable"),
     ],
@@ -81,6 +88,12 @@ def test_conds_nest():
 def test_what_cond_refuses(true_fn, false_fn, error, text):
     with pytest.raises(error, match=text):
         tf.cond(tf.constant(True), true_fn, false_fn)
+
+
+@pytest.mark.parametrize("pred", [1, np.int32(1), 1.5, "a"])
+def test_a_predicate_is_a_bool(pred):
+    with pytest.raises(TypeError, match="Input 'pred' of 'Switch' Op has type .* that does not match expected type of bool"):
+        tf.cond(pred, lambda: 1, lambda: 2)
 
 
 def test_a_python_bool_is_no_predicate():

@@ -258,7 +258,7 @@ def test_nodes_by_type_and_protos(graph):
     assert packed.get_attr("N") == 2 and packed.outputs[0].shape == [1, 2, 1]
     with tf.Session() as session:
         assert session.run(node.outputs[0]) == [[4.0]]
-    with pytest.raises(ValueError, match="not registered 'NoSuchOp'"):
+    with pytest.raises(tf.errors.NotFoundError, match="not registered 'NoSuchOp'"):
         graph.create_op("NoSuchOp", [])
     with pytest.raises(ValueError, match="NodeDef missing attr 'dtype' from Op<name=Placeholder"):
         graph.create_op("Placeholder", [])

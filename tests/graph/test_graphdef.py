@@ -153,7 +153,8 @@ def test_types_of_connected_nodes_must_agree(graph):
         ({"graph_def": "text"}, TypeError, "must be a GraphDef proto"),
         ({"input_map": ["x"]}, TypeError, "must be a dictionary mapping strings"),
         ({"input_map": {"gone:0": 1.0}}, ValueError, r"Attempted to map inputs .*\[gone:0\]"),
-        ({"return_elements": ["gone:0"]}, ValueError, "Requested return_element 'gone:0' not found"),
+        ({"return_elements": ["gone:0"]}, ValueError, "Requested return tensor 'gone:0' not found in graph def"),
+        ({"return_elements": ["gone"]}, ValueError, "Requested return node 'gone' not found in graph def"),
         ({"return_elements": [3]}, TypeError, "must be a list of strings"),
     ],
 )

@@ -127,7 +127,7 @@ def test_dropout_refuses() -> None:
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match=r"range \[0, 1\)"):
             tf.nn.dropout([1.0], rate=1.0)
-        with pytest.raises(ValueError, match=r"range \(0, 1\]"):
+        with pytest.raises(ValueError, match=r"`rate` must be .* range \[0, 1\). Received: rate=1.0"):
             tf.nn.dropout([1.0], keep_prob=0.0)
         with pytest.raises(ValueError, match="must be provided"):
             tf.nn.dropout([1.0])

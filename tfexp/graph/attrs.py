@@ -84,7 +84,10 @@ def check_allowed(attr: Attr, value: Any, op_name: str, parameter: str | None = 
 
 def _normalize_one(kind: str, value: Any, name: str) -> Any:
     if kind == "type":
-        return dtypes.as_dtype(value)
+        try:
+            return dtypes.as_dtype(value)
+        except TypeError:
+            raise TypeError(f"Expected DataType for argument {name!r} not {value!r}.") from None
     if kind == "shape":
         try:
             return as_shape(value)

@@ -16,7 +16,7 @@ from tfexp.core.op import get_op
 from tfexp.graph import context_protos
 from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor_or_indexed_slices
+from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.functional_cond import functional_cond
 from tfexp.graph.handle_values import zeros_like_variable
@@ -341,7 +341,9 @@ def cond(
             # As in TensorFlow, results are in the structure that the functions return, strict or not.
             pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
             return functional_cond(pred, true_fn, false_fn, scope, _check_same_results_of_functions)
-        when_false, when_true = get_op("Switch")(pred, pred, name="Switch")
+        with name_scope("Switch") as switch:
+            data, chosen = convert_to_tensor(pred, name="data"), convert_to_tensor(pred, name="pred")
+            when_false, when_true = get_op("Switch")(data, chosen, name=switch)
         pivot_true = get_op("Identity")(when_true, name="switch_t")
         pivot_false = get_op("Identity")(when_false, name="switch_f")
         pred = get_op("Identity")(pred, name="pred_id")
@@ -382,13 +384,7 @@ def _unpack_single(value: Any) -> Any:
 
 
 def _check_same_results(original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]) -> None:
-    try:
-        nest.assert_same_structure(original_true, original_false, expand_composites=True)
-    except (TypeError, ValueError) as error:
-        raise type(error)(
-            "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-            f"values.\n\ntrue_fn output:  {original_true}\nfalse_fn output: {original_false}\n\n{error}"
-        ) from None
+    nest.assert_same_structure(original_true, original_false, expand_composites=True)
     for t, f in zip(flat_true, flat_false, strict=True):
         if t.dtype.base_dtype is not f.dtype.base_dtype:
             raise ValueError(
@@ -400,8 +396,11 @@ def _check_same_results(original_true: Any, original_false: Any, flat_true: list
 def _check_same_results_of_functions(*results: Any) -> None:
     try:
         _check_same_results(*results)
-    except ValueError as error:
-        raise TypeError(str(error)) from None
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
+            f"values.\n\ntrue_fn output:  {results[0]}\nfalse_fn output: {results[1]}\n\n{error}"
+        ) from None
 
 
 def zeros_like_output(op: Operation, index: int) -> Tensor:

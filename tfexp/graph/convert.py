@@ -136,7 +136,7 @@ copyreg.pickle(EagerTensor, _pickled)
 def _checked_dtype(tensor: Tensor, wanted: DType | None) -> Tensor:
     if wanted is not None and not wanted.is_compatible_with(tensor.dtype):
         raise ValueError(
-            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {str(tensor)!r}"
+            f"Tensor conversion requested dtype {wanted.name} for Tensor with dtype {tensor.dtype.name}: {tensor!r}"
         )
     return tensor
 

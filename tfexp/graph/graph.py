@@ -14,6 +14,7 @@ from tensorboard.compat.proto import graph_pb2, versions_pb2
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 from tfexp.core.dtypes import DType
+from tfexp.core.errors import NotFoundError
 from tfexp.core.op import Op, find_op, output_types
 from tfexp.core.text import as_text
 from tfexp.graph import defaults, shape_inference
@@ -68,12 +69,11 @@ class Graph(Elements, Surroundings, Collections):
 
         `name` is made unique below the current name scope; a trailing slash says that it is whole and taken as it is.
         What `device` leaves open, the devices around it say.
-        Raises RuntimeError when the graph is finalized, ValueError for bad names and for shapes that cannot work.
+        Raises RuntimeError when the graph is finalized, NotFoundError for an op that is not registered, ValueError for bad
+        names and for shapes that cannot work.
         """
         self._check_not_finalized()
-        op_def = self._find_op(op_type)
-        if op_def is None:
-            raise ValueError(f"Op type not registered {op_type!r}: tfexp has no such op")
+        op_def = self._registered(op_type)
         for tensor in inputs:
             if tensor.graph is not self:
                 raise ValueError(f"{tensor} must be from the same graph as the node {name or op_type!r} ({self})")
@@ -126,14 +126,18 @@ class Graph(Elements, Surroundings, Collections):
         """Add a node of the op of that name; `attrs` are protos, as in a NodeDef.
 
         Types of inputs and outputs follow from the op's signature: `dtypes`, `input_types` and `op_def` are accepted. Raises
-        ValueError for ops that are not registered and for attributes and inputs that do not fit, TypeError for an input
-        that is no tensor.
+        NotFoundError for an op that is not registered, ValueError for attributes and inputs that do not fit, TypeError for
+        an input that is no tensor.
         """
         tensors = checked_inputs(inputs)
+        op = self._registered(op_type)
+        return self.add_node(op_type, tensors, native_attrs(op, tensors, attrs), name, compute_shapes=compute_shapes)
+
+    def _registered(self, op_type: str) -> Op:
         op = self._find_op(op_type)
         if op is None:
-            raise ValueError(f"Op type not registered {op_type!r}: tfexp has no such op")
-        return self.add_node(op_type, tensors, native_attrs(op, tensors, attrs), name, compute_shapes=compute_shapes)
+            raise NotFoundError(None, None, f"Op type not registered {op_type!r}: tfexp has no such op")
+        return op
 
     def _find_op(self, op_type: str) -> Op | None:
         """The registered op of that name, or the signature of the library's function of that name."""

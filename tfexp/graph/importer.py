@@ -91,10 +91,8 @@ class Importer:
         for element in return_elements:
             node_name, _ = parse_input(element)
             if node_name not in self.index:
-                raise ValueError(
-                    f"Requested return_element {element!r} not found in graph_def. Requested return node {node_name!r} not "
-                    "found in graph def"
-                )
+                what = "node" if node_name == element else "tensor"
+                raise ValueError(f"Requested return {what} {element!r} not found in graph def")
 
     def _has(self, key: tuple[str, int]) -> bool:
         """Whether there is such a node, with such an output: it may be mapped, though nothing takes it."""
@@ -281,10 +279,7 @@ class Importer:
         if name and index.isdigit():
             outputs = self.ops[name].outputs
             if int(index) >= len(outputs):
-                raise ValueError(
-                    f"Requested return_element {text!r} not found in graph_def. Invalid return output {index} of node "
-                    f"{name!r}, which has {len(outputs)} output(s)"
-                )
+                raise ValueError(f"Invalid return output {index} of node {name!r}, which has {len(outputs)} output(s)")
             return outputs[int(index)]
         return self.ops[text]
 

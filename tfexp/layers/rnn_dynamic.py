@@ -46,7 +46,7 @@ def batch_size_of(inputs: list[Any]) -> Any:
         if known.ndims is None:
             continue
         if known.ndims < 2:
-            raise ValueError(f"Expected input tensor {tensor.name} to have rank at least 2")
+            raise ValueError(f"Expected input tensor {tensor} to have rank at least 2")
         if known[1].value is not None:
             return known[1].value
     return shape(inputs[0])[1]  # type: ignore[index]

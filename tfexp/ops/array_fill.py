@@ -281,7 +281,9 @@ one_hot_op = define_op(
 
 @one_hot_op.shape
 def _(indices: InputShape, depth: InputShape, on_value: InputShape, off_value: InputShape, *, axis: int) -> TensorShape:
-    for scalar in (depth, on_value, off_value):
+    if depth.rank:
+        raise ValueError(f"Input must be scalar but has rank {depth.rank}")
+    for scalar in (on_value, off_value):
         with_rank(scalar, 0)
     if axis < -1:
         raise ValueError(f"axis must be >= -1: {axis}")

@@ -25,7 +25,7 @@ from tfexp.ops.cast import cast, cast_op
 from tfexp.ops.comparison import less
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.reduce import reduce_max, reduce_prod
-from tfexp.ops.shape_rules import merged
+from tfexp.ops.shape_rules import check_alike, merged
 
 # --- select -----------------------------------------------------------------------------------------------------------
 
@@ -92,13 +92,16 @@ def _as_rows(condition: Array, rank: int) -> Array:
 
 @select_op.kernel("CPU", view=True)
 def _(ctx: Any, condition: Array, t: Array, e: Array) -> Array:
-    if np.shape(t) != np.shape(e):
-        raise ValueError(f"'then' and 'else' must have the same size: {dims_text(np.shape(t))} vs. {dims_text(np.shape(e))}")
-    dims = np.shape(condition)
-    if len(dims) == 1 and np.ndim(t) > 0 and dims[0] != np.shape(t)[0]:
-        raise ValueError(f"Number of batches of 'then' must match size of 'cond', but saw: {np.shape(t)[0]} vs. {dims[0]}")
-    if len(dims) > 1 and dims != np.shape(t):
-        raise ValueError(f"'cond' and 'then' must have the same size: {dims_text(dims)} vs. {dims_text(np.shape(t))}")
+    dims, then = np.shape(condition), np.shape(t)
+    if len(dims) > 1 or len(dims) == len(then) == 1:
+        check_alike("Select", condition, t, e)
+    elif dims and not then:
+        raise ValueError("'then' must be at least a vector, but saw shape: []")
+    elif dims and dims[0] != then[0]:
+        raise ValueError(f"Number of batches of 'then' must match size of 'cond', but saw: {then[0]} vs. {dims[0]}")
+    elif then != np.shape(e):
+        sizes = f"{dims_text(then)} vs. {dims_text(np.shape(e))}"
+        raise ValueError(f"'then' and 'else' must have the same size.  but received: {sizes}")
     return _selected(condition, t, e)
 
 

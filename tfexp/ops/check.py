@@ -204,5 +204,5 @@ def Print(
     name: str | None = None,
 ) -> Tensor:
     """`input_`, and each run writes `data` to the error stream, at most `first_n` times. Source: `tf.Print`."""
-    result: Tensor = print_op(input_, list(data), message=message, first_n=first_n, summarize=summarize, name=name)
+    result: Tensor = print_op(input_, data, message=message, first_n=first_n, summarize=summarize, name=name)
     return result

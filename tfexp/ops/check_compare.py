@@ -343,7 +343,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f"{_sentence(message)}Expected 'x' to be integer type.  Found: {x.dtype} of tensor: {x.name}")
+            raise TypeError(f'{_sentence(message)}Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}')
         return no_op("statically_determined_was_integer")
 
 
@@ -352,7 +352,8 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
     with name_scope(name, "assert_scalar", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.get_shape().ndims != 0:
-            raise ValueError(f"{_sentence(message)}Expected scalar shape, saw shape: {tensor.get_shape()}.")
+            whose = f"{tensor.name}, saw shape: {tensor.get_shape()}"
+            raise ValueError(f"{_sentence(message)}Expected scalar shape for {whose}.")
         result: Tensor = tensor
         return result
 

@@ -36,10 +36,10 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
             expected, first = found, tensor
         elif found is not expected:
             whose = f" as {first.name}" if first is not None else ""
-            raise ValueError(f"Tensor {tensor.name}, type={found!r}, must be of the same type ({expected!r}){whose}.")
+            raise ValueError(f"{tensor.name}, type={found}, must be of the same type ({expected}){whose}.")
     expected = expected or dtypes.float32
     if not expected.is_floating:
-        raise ValueError(f"Expected floating point type, got {expected!r}.")
+        raise ValueError(f"Expected floating point type, got {expected}.")
     return expected
 
 

@@ -43,7 +43,7 @@ def _count(elems: list[Tensor]) -> Any:
     known = TensorShape([None])
     for tensor in elems:
         if tensor.get_shape().rank == 0:
-            raise ValueError("Elements must be at least 1-dimensional, got a scalar: the function is applied to rows")
+            raise ValueError("elements in elems must be 1+ dimensional Tensors, not scalars")
         known = known.merge_with(tensor.get_shape()[:1])
     rows = known[0].value
     return shape(elems[0])[0] if rows is None else rows

@@ -12,7 +12,6 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -24,7 +23,7 @@ from tfexp.ops.array_mask import where
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import exp, sigmoid
 from tfexp.ops.scalar_arrays import scalar_array
-from tfexp.ops.shape_rules import same_shapes, shape_preserving
+from tfexp.ops.shape_rules import check_alike, same_shapes, shape_preserving
 
 _REAL = "T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64]"
 _FLOAT = "T: type in [half,bfloat16,float,double]"
@@ -35,21 +34,12 @@ def _defined(op: Op, function: Any) -> None:
 
     @op.kernel("CPU", "XLA")
     def _(ctx: Any, *inputs: Array) -> Array:
-        _check_equal_shapes(op.name, *inputs)
+        check_alike(op.name, *inputs)
         return function(*inputs)
 
     @op.bind
     def _(node: BindRequest) -> Call | None:
         return Call(function, out=True, elementwise=True) if _shapes_are_equal(node) else None
-
-
-def _check_equal_shapes(name: str, *inputs: Array) -> None:
-    shapes = [np.shape(x) for x in inputs]
-    if shapes[0] != shapes[-1]:
-        raise ValueError(
-            f"Inputs to operation of type {name} must have the same size and shape.  Input 0: {dims_text(shapes[0])} != "
-            f"input 1: {dims_text(shapes[1])}"
-        )
 
 
 def _shapes_are_equal(node: BindRequest) -> bool:
@@ -93,7 +83,7 @@ same_shapes(relu_grad_op)
 
 @relu_grad_op.kernel("CPU", "XLA")
 def _(ctx: Any, gradients: Array, features: Array) -> Array:
-    _check_equal_shapes("ReluGrad", gradients, features)
+    check_alike("ReluGrad", gradients, features)
     return np.multiply(gradients, np.greater(features, scalar_array(0, features.dtype)), dtype=gradients.dtype)
 
 
@@ -200,7 +190,7 @@ same_shapes(leaky_relu_grad_op)
 
 @leaky_relu_grad_op.kernel("CPU", "XLA")
 def _(ctx: Any, gradients: Array, features: Array, *, alpha: float) -> Array:
-    _check_equal_shapes("LeakyReluGrad", gradients, features)
+    check_alike("LeakyReluGrad", gradients, features)
     # 1 where positive, else alpha: (1 - alpha) * mask + alpha
     dtype = features.dtype
     slope = np.multiply(np.greater(features, scalar_array(0, dtype)), scalar_array(1 - alpha, dtype), dtype=dtype)

@@ -50,12 +50,8 @@ def dropout(
     and for x that is not floating.
     """
     if keep_prob is not None and rate is not None:
-        raise ValueError("only one of keep_prob and rate may be given")
+        raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
     if keep_prob is not None:
-        if isinstance(keep_prob, (int, float, np.number)) and not 0 < keep_prob <= 1:
-            raise ValueError(
-                f"`keep_prob` must be a scalar tensor or a float in the range (0, 1]. Received: keep_prob={keep_prob}"
-            )
         try:
             rate = 1 - keep_prob
         except TypeError:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from tfexp.core.op import Op
-from tfexp.core.shape import TensorShape, broadcast_shapes
+from tfexp.core.shape import TensorShape, broadcast_shapes, dims_text
 from tfexp.graph.shape_inference import shape_text
 
 
@@ -52,6 +54,17 @@ def merged(a: TensorShape, b: TensorShape) -> TensorShape:
                 f"Shapes are {shape_text(a)} and {shape_text(b)}."
             )
     return TensorShape([e if d is None else d for d, e in zip(x, y, strict=True)])
+
+
+def check_alike(op_name: str, *values: Any) -> None:
+    """ValueError for the first of a kernel's inputs that has not the shape of input 0."""
+    first = np.shape(values[0])
+    for i, value in enumerate(values[1:], 1):
+        if np.shape(value) != first:
+            raise ValueError(
+                f"Inputs to operation of type {op_name} must have the same size and shape.  Input 0: {dims_text(first)} != "
+                f"input {i}: {dims_text(np.shape(value))}"
+            )
 
 
 def all_merged(shapes: Sequence[TensorShape]) -> TensorShape:

@@ -118,8 +118,8 @@ def sparse_concat(
     """
     axis = deprecated_argument_lookup("axis", axis, "concat_dim", concat_dim)
     expand = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
-    if not isinstance(sp_inputs, (list, tuple)) or not all(map(is_sparse, sp_inputs)):
-        raise TypeError("Expected inputs to be a list of SparseTensors.")
+    if not isinstance(sp_inputs, (list, tuple)):
+        raise TypeError("Inputs must be a list or tuple.")
     parts = [as_sparse_tensor(x) for x in sp_inputs]
     if len(parts) == 1:
         return parts[0]
@@ -163,7 +163,7 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     to_retain = convert_to_tensor(to_retain)
     kept = to_retain.get_shape()
     kept.assert_has_rank(1)
-    kept[0].merge_with(x.values.get_shape()[0])
+    x.values.get_shape()[0].merge_with(kept[0])
     places = array.reshape(array_mask.where(to_retain), [-1])
     indices = array_gather.gather(x.indices, places)
     values = array_gather.gather(x.values, places)
@@ -233,6 +233,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     a, b = as_sparse_tensor(a), as_sparse_tensor(b)
     real = a.values.dtype.real_dtype.base_dtype
     limit = convert_to_tensor(0 if threshold is None else threshold, dtype=real, name="threshold")
+    a.get_shape().assert_is_compatible_with(b.get_shape())
     indices, values, dense_shape = add_op(*a.parts, *b.parts, limit)
     dims = a.get_shape().merge_with(b.get_shape())
     return SparseTensor(indices, values, dims.as_list() if dims.is_fully_defined() else dense_shape)

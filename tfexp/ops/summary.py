@@ -59,7 +59,7 @@ def _(ctx: Any, tags: Any, values: Any) -> np.ndarray:
         raise InvalidArgumentError(
             None,
             None,
-            f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)} "
+            f"tags and values not the same shape: {list(tags.shape)} != {list(values.shape)} "
             f"(tag {_text(tags.reshape(-1)[0]) if tags.size else ''!r})",
         )
     summary = summary_pb2.Summary()

@@ -80,13 +80,10 @@ def effective_size(size: int, dilation: int) -> int:
 
 
 def output_size(size: int, window: int, stride: int, padding: str, pads: tuple[int, int] = (0, 0)) -> int:
-    """How many windows of that effective size there are; ValueError where VALID or EXPLICIT leave none."""
+    """How many windows of that effective size there are; none or fewer where VALID or EXPLICIT leave no room."""
     if padding == "SAME":
         return -(-size // stride)
-    size += sum(pads)
-    if size < window:
-        raise ValueError(f"Negative dimension size caused by subtracting {window} from {size}")
-    return (size - window) // stride + 1
+    return (size + sum(pads) - window) // stride + 1
 
 
 def same_padding(size: int, window: int, stride: int) -> tuple[int, int]:
@@ -114,7 +111,11 @@ def lay_windows(
             pads = (explicit[2 * i], explicit[2 * i + 1])
         before.append(pads[0])
         after.append(pads[1])
-        outputs.append(output_size(size, reach, stride, padding, pads))
+        count = output_size(size, reach, stride, padding, pads)
+        if count < 0:
+            of = f"[input_size: {size}, effective_filter_size: {reach}, stride: {stride}]"
+            raise ValueError(f"Computed output size would be negative: {count} {of}")
+        outputs.append(count)
     return Windows(
         tuple(inputs), tuple(sizes), tuple(strides), tuple(dilations), tuple(before), tuple(after), tuple(outputs)
     )
@@ -217,7 +218,10 @@ def window_shape(
             result.append(None)
             continue
         pads = (explicit[2 * i], explicit[2 * i + 1]) if explicit else (0, 0)
-        result.append(output_size(size, effective_size(window or 1, dilation), stride, padding, pads))
+        reach = effective_size(window or 1, dilation)
+        if padding != "SAME" and size + sum(pads) < reach:
+            raise ValueError(f"Negative dimension size caused by subtracting {reach} from {size + sum(pads)}")
+        result.append(output_size(size, reach, stride, padding, pads))
     return result
 
 

@@ -106,9 +106,7 @@ class EagerGraph(Graph):
 
         Shapes are those of the values, and the devices around it say where: the last two arguments are for nodes.
         """
-        op_def = self._find_op(op_type)
-        if op_def is None:
-            raise ValueError(f"Op type not registered {op_type!r}: tfexp has no such op")
+        op_def = self._registered(op_type)
         attrs = dict(attrs or {})
         self._apply_attr_scopes(op_type, attrs)
         if self._container and op_def.is_stateful and attrs.get("container") == "":

@@ -12,7 +12,7 @@ from tfexp.core import dtypes
 from tfexp.core.device import DeviceName
 from tfexp.core.dtypes import DType
 from tfexp.core.op import get_op
-from tfexp.graph.convert import constant
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.dependencies import group, with_dependencies
 from tfexp.graph.handle_values import variable_shape
 from tfexp.graph.handles import handle_shape
@@ -140,7 +140,10 @@ def saveables_of(key: str, value: Any) -> list[Saveable]:
         return [Saveable(key, value, value.dtype.base_dtype, "", value, value.device)]
     if _is_read(value):
         return [Saveable(key, value, value.dtype.base_dtype, "", value.op.inputs[0], value.device)]
-    raise TypeError(f"Variable to save is not a Variable: {value}")
+    raise TypeError(
+        "names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: "
+        f"{convert_to_tensor(value)}"
+    )
 
 
 def _is_reference(value: Any) -> bool:

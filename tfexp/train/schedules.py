@@ -63,15 +63,15 @@ def piecewise_constant(x: Any, boundaries: list[Any], values: list[Any], name: s
     """values[i] where boundaries[i - 1] < x <= boundaries[i]. `boundaries` has one element less than `values`."""
     boundary_tensors = [convert_to_tensor(b) for b in boundaries]
     value_tensors = [convert_to_tensor(v) for v in values]
-    if len(boundaries) != len(values) - 1:
-        raise ValueError("The length of boundaries should be 1 less than the length of values")
     step: Any = convert_to_tensor(x)
     boundary_tensors = [_in_type_of(step, b) for b in boundary_tensors]
+    if len(boundaries) != len(values) - 1:
+        raise ValueError("The length of boundaries should be 1 less than the length of values")
     for v in value_tensors[1:]:
         if v.dtype.base_dtype is not value_tensors[0].dtype.base_dtype:
             raise ValueError(
-                f"Values must have elements all with the same dtype ({value_tensors[0].dtype.base_dtype.name} vs "
-                f"{v.dtype.base_dtype.name})."
+                f"Values must have elements all with the same dtype ({value_tensors[0].dtype.base_dtype} vs "
+                f"{v.dtype.base_dtype})."
             )
     with name_scope(name, "PiecewiseConstant", [step, *boundary_tensors, *value_tensors]):
         pairs: list[Any] = [
@@ -152,6 +152,4 @@ def _in_type_of(step: Tensor, boundary: Any) -> Any:
         return boundary
     if boundary.dtype.base_dtype is dtypes.int32 and step.dtype.base_dtype is dtypes.int64:
         return cast(boundary, step.dtype.base_dtype)
-    raise ValueError(
-        f"Boundaries ({boundary.dtype.base_dtype.name}) must have the same dtype as x ({step.dtype.base_dtype.name})."
-    )
+    raise ValueError(f"Boundaries ({boundary.dtype.base_dtype}) must have the same dtype as x ({step.dtype.base_dtype}).")
