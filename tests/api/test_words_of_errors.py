@@ -51,6 +51,16 @@ REFUSED = {
         TypeError,
         "Expected DataType for argument 'out_type' not 'foo'.",
     ),
+    "a list of sizes": (
+        lambda: tf.extract_image_patches(tf.zeros([1, 2, 2, 1]), -1, [1, 1, 1, 1], [1, 1, 1, 1], "SAME"),
+        TypeError,
+        "Expected list for 'ksizes' argument to 'extract_image_patches' Op, not -1.",
+    ),
+    "attributes before inputs": (
+        lambda: tf.strings.to_hash_bucket(1.5, "a"),
+        TypeError,
+        "Expected int for argument 'num_buckets' not 'a'.",
+    ),
     "the dtype that a tensor has": (
         lambda: tf.convert_to_tensor(tf.zeros([1]), tf.int32),
         ValueError,

@@ -92,7 +92,7 @@ def test_what_cond_refuses(true_fn, false_fn, error, text):
 
 @pytest.mark.parametrize("pred", [1, np.int32(1), 1.5, "a"])
 def test_a_predicate_is_a_bool(pred):
-    with pytest.raises(TypeError, match="Input 'pred' of 'Switch' Op has type .* that does not match expected type of bool"):
+    with pytest.raises(TypeError, match=r"'pred' of 'Switch' Op has type .* that does not match expected type of bool"):
         tf.cond(pred, lambda: 1, lambda: 2)
 
 

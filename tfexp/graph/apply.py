@@ -35,10 +35,10 @@ def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | 
             return found
     graph = graph_of(values.values())
     with graph.as_default(), graph.name_scope(name or op.name) as scope:
-        call = _CallBuilder(op)
+        call = _CallBuilder(op, kwargs)
         for arg in op.inputs:
             call.add_input(arg, values[arg.name])
-        call.finish_attrs(kwargs)
+        call.finish_attrs()
         if not call.ref_inputs:
             return results(graph.add_node(op.name, call.tensors, call.attrs, name=scope))
         with contextlib.ExitStack() as stack:
@@ -49,10 +49,10 @@ def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | 
 
 def parts_of_call(op: Op, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[list[Tensor], dict[str, Any]]:
     """The inputs and attributes of the node that a call with these inputs makes."""
-    call = _CallBuilder(op)
+    call = _CallBuilder(op, kwargs)
     for arg, value in zip(op.inputs, args, strict=True):
         call.add_input(arg, value)
-    call.finish_attrs(kwargs)
+    call.finish_attrs()
     return call.tensors, call.attrs
 
 
@@ -105,8 +105,14 @@ def _bind_arguments(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> di
 class _CallBuilder:
     """Collects the tensors and attributes of one node."""
 
-    def __init__(self, op: Op):
+    def __init__(self, op: Op, given: dict[str, Any]):
+        """TypeError or ValueError for attributes that cannot be: as in TensorFlow, before inputs are looked at."""
         self.op = op
+        self.given = {
+            name: self._normalized(op.attrs[name], value)
+            for name, value in given.items()
+            if value is not None and name in op.attrs
+        }
         self.tensors: list[Tensor] = []
         self.ref_inputs: list[Tensor] = []
         self.attrs: dict[str, Any] = {}
@@ -294,6 +300,10 @@ class _CallBuilder:
         self.tensors.extend(tensors)
 
     def _normalized(self, attr: Attr, value: Any) -> Any:
+        if attr.kind == "func":
+            value = _in_library(value, attr.name)
+        elif attr.kind == "list(func)":
+            value = [_in_library(one, attr.name) for one in value]
         try:
             return attr_codec.normalize(attr, value, self.op.name)
         except ValueError as error:
@@ -301,12 +311,12 @@ class _CallBuilder:
                 raise InvalidArgumentError(None, None, str(error)) from None
             raise
 
-    def finish_attrs(self, given: dict[str, Any]) -> None:
+    def finish_attrs(self) -> None:
         """Attributes that were given, then defaults; what inputs decided must not be contradicted."""
         for attr in self.op.attrs.values():
-            value = given.get(attr.name) if attr.name in given else None
+            value = self.given.get(attr.name)
             if attr.name in self.attrs:
-                if value is not None and attr_codec.normalize(attr, value, self.op.name) != self.attrs[attr.name]:
+                if value is not None and value != self.attrs[attr.name]:
                     raise TypeError(
                         f"{self.op.name}: attr {attr.name!r} is {self.attrs[attr.name]} by its inputs, not {value!r}"
                     )
@@ -316,11 +326,7 @@ class _CallBuilder:
                     raise TypeError(f"No argument for attr {attr.name} of {self.op.name!r} Op")
                 self.attrs[attr.name] = list(attr.default) if isinstance(attr.default, list) else attr.default
             else:
-                if attr.kind == "func":
-                    value = _in_library(value, attr.name)
-                elif attr.kind == "list(func)":
-                    value = [_in_library(one, attr.name) for one in value]
-                self.attrs[attr.name] = self._normalized(attr, value)
+                self.attrs[attr.name] = value
 
 
 def _in_library(function: Any, name: str) -> NameAttrList:

@@ -16,6 +16,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tfexp.core import dtypes
 from tfexp.core.op import Attr
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.text import snake_case
 
 _SCALAR_FIELDS = {
     "type": "type",
@@ -42,7 +43,7 @@ def normalize(attr: Attr, value: Any, op_name: str) -> Any:
     try:
         if attr.kind.startswith("list("):
             if not isinstance(value, (list, tuple)):
-                raise TypeError(f"Expected list for attr {attr.name}, obtained {type(value).__name__} instead.")
+                raise TypeError(f"Expected list for {attr.name!r} argument to {snake_case(op_name)!r} Op, not {value!r}.")
             kind = attr.kind[5:-1]
             values = [_normalize_one(kind, v, attr.name) for v in value]
             if attr.minimum is not None and len(values) < attr.minimum:
