@@ -1,15 +1,18 @@
-"""What every command does with its standard output."""
+"""What every command does with its standard output, and when it is interrupted at once."""
 
 from __future__ import annotations
 
 import errno
 import io
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+import tfexp as tf
 from tfexp.experiment.endings import says_when_full
 from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFiles
@@ -83,3 +86,13 @@ def test_a_run_that_nobody_reads_says_how_to_go_on(tmp_path: Path) -> None:
     first, second = str(caught.value).splitlines()
     assert first == "standard output cannot be written: Broken pipe"
     assert second == "nothing was saved yet: send it elsewhere, and run it again"
+
+
+def test_interrupted_while_it_starts_it_ends_in_a_line(tmp_path: Path) -> None:
+    (tmp_path / "hydra.py").write_text("raise KeyboardInterrupt\n")
+    path = os.pathsep.join([str(tmp_path), str(Path(tf.__file__).parents[1])])
+    command = [sys.executable, "-m", "tfexp", "model=linreg"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (130, "tfexp: interrupted\n")

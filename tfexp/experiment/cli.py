@@ -109,7 +109,7 @@ def reported(command: Callable[[], int]) -> int:
 
 
 def _complain(error: Exception) -> int:
-    print(f"tfexp: {error}", file=sys.stderr)
+    print(f"tfexp: {error}", *getattr(error, "__notes__", ()), sep="\n  ", file=sys.stderr)
     return error.exit_code if isinstance(error, ExperimentError) else 1
 
 

@@ -139,6 +139,17 @@ def test_one_that_fails_is_tried_again_and_does_not_sink_the_others(
     assert log.startswith("Traceback") and "moods.py" in log
 
 
+def test_data_that_cannot_be_read_names_the_trial(cli: Callable, tmp_path: Path) -> None:
+    ended = cli(
+        "-m", *QUICK, "data=csv", "data.label=y", f"data.path={tmp_path}/gone.csv", "optimizer.learning_rate=0.1,0.2"
+    )
+    assert ended.code == 1
+    assert ended.err == (
+        f"tfexp: data.path: {tmp_path}/gone.csv cannot be read: No such file or directory\n"
+        "  in the trial optimizer.learning_rate=0.1\n"
+    )
+
+
 @pytest.mark.parametrize("search", [[], ["sweep=random", "sweep.trials=1"]])
 def test_a_model_that_cannot_be_built_names_the_trial(
     search: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
