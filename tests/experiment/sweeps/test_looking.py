@@ -18,7 +18,7 @@ from PIL import Image
 from tfexp.experiment.sweeps.command import _title
 from tfexp.experiment.sweeps.curves import curve_of, draw_learning
 from tfexp.experiment.sweeps.ledger import Ledger
-from tfexp.experiment.sweeps.plots import _Scale, draw_sweep
+from tfexp.experiment.sweeps.plots import _Scale, _scale_of, draw_sweep
 from tfexp.experiment.sweeps.results import Row, as_csv, ranking
 from tfexp.experiment.sweeps.table import LiveTable, short_names
 
@@ -53,6 +53,12 @@ def test_table_file_has_a_column_for_everything() -> None:
     assert lines[0] == "trial,point,status,attempts,a,b,train.loss,test.loss,step,seconds,folder,message"
     assert lines[1] == "0,0,finished,1,0.001,x,0.5,0.5,20,0.500,0-linreg,"
     assert lines[4] == "3,3,failed,1,10,x,,,,0.500,3-linreg,"
+
+
+def test_values_without_numbers_stand_in_the_order_in_which_they_were_tried() -> None:
+    ranked = ranking(ROWS, SWEEP)
+    assert ranked[0].varied["b"] == "y"
+    assert _scale_of("b", ranked).names == ["x", "y"]
 
 
 def test_picture(tmp_path: Path) -> None:

@@ -62,6 +62,11 @@ class _Scale:
         return 0.5 if high == low else (value - low) / (high - low)
 
 
+def _scale_of(name: str, points: Sequence[Ranked]) -> _Scale:
+    """For the values in the order in which they were tried."""
+    return _Scale([point.varied[name] for point in sorted(points, key=lambda point: point.point) if name in point.varied])
+
+
 def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -> bool:
     """Write the picture; False if there is nothing to draw: fewer than two points with a value, or nothing varied."""
     known = [point for point in ranked if point.value is not None]
@@ -101,7 +106,7 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -
 def _parallel(
     axes: Any, names: Sequence[str], points: Sequence[Ranked], best: Ranked, sweep: Sweep, norm: Any, colours: Any
 ) -> None:
-    scales = {name: _Scale([point.varied[name] for point in points if name in point.varied]) for name in names}
+    scales = {name: _scale_of(name, points) for name in names}
     worst_first = sorted(points, key=lambda point: point.value or 0.0, reverse=sweep.minimizes)
     values = [point.value for point in points if point.value is not None]
     for point in worst_first:
@@ -140,7 +145,7 @@ def _parallel(
 
 def _against(axes: Any, name: str, points: Sequence[Ranked], best: Ranked, norm: Any, colours: Any) -> None:
     shown = [point for point in points if name in point.varied]
-    scale = _Scale([point.varied[name] for point in shown])
+    scale = _scale_of(name, points)
     for point in shown:
         assert point.value is not None
         colour, place = colours(norm(point.value)), scale.at(point.varied[name])
