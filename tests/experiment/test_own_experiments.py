@@ -16,6 +16,7 @@ from run_files import numbers
 
 from tfexp import __main__ as command
 from tfexp import new
+from tfexp.experiment import cli as runner_cli
 from tfexp.experiment import runner
 
 
@@ -112,6 +113,6 @@ def test_usage(capsys: pytest.CaptureFixture[str]) -> None:
 def test_as_a_command_it_finds_models_of_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A console script has its own folder first on the path, not the one that it is called in."""
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path not in ("", str(tmp_path))])
-    monkeypatch.setattr(command.cli, "main", lambda: 7)
+    monkeypatch.setattr(runner_cli, "main", lambda: 7)
     assert command.main() == 7
     assert sys.path[0] == str(tmp_path)
