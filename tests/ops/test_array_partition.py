@@ -31,7 +31,7 @@ CASES = [
         dtypes=ANY,
         errors=[
             Error([(2, 3), I([0, 3])], InvalidArgumentError, "partitions[1] = 3 is not in [0, 3)"),
-            Error([(2, 3), I([0, 1, 2])], ValueError, "data.shape must start with partitions.shape"),
+            Error([(2, 3), I([0, 1, 2])], ValueError, "Dimensions must be equal, but are 2 and 3"),
             Error([(2, 3), I([0, 1, 2])], InvalidArgumentError, "data.shape must start with partitions.shape"),
         ],
     ),
@@ -44,7 +44,7 @@ CASES = [
         label="permutation",
         static_shape=[(None, 3)],
         errors=[
-            Error([[I([0, 1])], [(3, 2)]], ValueError, "data[0].shape must start with indices[0].shape"),
+            Error([[I([0, 1])], [(3, 2)]], ValueError, "Dimensions must be equal, but are 3 and 2"),
             Error(
                 [[I([0, 1]), I([2])], [(2, 3), (1, 5)]], InvalidArgumentError, "data[1].shape must be indices[1].shape + [3]"
             ),

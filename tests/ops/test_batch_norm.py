@@ -270,7 +270,13 @@ CASES = [
         numeric=False,
         tolerance=1e-6,
         dtypes=["float64"],
-        errors=[Error([(2, 5, 5, 3), (2, 2, 3), (2, 3, 4, 3)], InvalidArgumentError, "must have the shape [2,4,4,3]")],
+        errors=[
+            Error(
+                [(2, 5, 5, 3), (2, 2, 3), (2, 3, 4, 3)],
+                InvalidArgumentError,
+                "out_backprop has incompatible size: [2,3,4,3], not [2,4,4,3]",
+            )
+        ],
     ),
 ]
 test_rows = op_tests(CASES)

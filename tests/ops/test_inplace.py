@@ -30,7 +30,7 @@ CASES = [
         errors=[
             Error([(5, 3), np.int32([[0]]), (2, 3)], InvalidArgumentError, "i must be a vector. [1,1]"),
             Error([(5, 3), ROWS, (2, 7)], InvalidArgumentError, "x and v shape doesn't match"),
-            Error([(5, 3), ROWS, (3, 3)], InvalidArgumentError, "i and v must have the same number of rows: [2] vs. [3,3]"),
+            Error([(5, 3), ROWS, (3, 3)], InvalidArgumentError, "i and x shape doesn't match at index 0: [2] vs. [3,3]"),
         ],
     ),
     OpCase("InplaceAdd", [(5, 3), ROWS, (2, 3)], changed(np.add), dtypes=["float32", "int32"], gradient=()),

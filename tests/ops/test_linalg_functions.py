@@ -67,7 +67,7 @@ CASES = [
         tolerance=1e-3,
         gradient_tolerance=1e-4,
         errors=[
-            Error([(2, 2, 5), (2, 5, 7)], ValueError, "Dimensions must be equal, but are 2 and 3"),
+            Error([(2, 2, 5), (2, 5, 7)], ValueError, "Dimension must be 3 but is 2"),
             Error([(3, 5), (2, 7)], ValueError, "Dimensions must be equal, but are 5 and 2"),
             Error([np.zeros((3, 5), np.float32), (5, 1)], InvalidArgumentError, "Input matrix is not invertible."),
         ],
@@ -94,7 +94,7 @@ CASES = [
         [(2, 1, 5), (2, 1, 5), (2, 1, 5), (2, 5, 7)],
         lambda u, d, w, r: np.matmul(dense(u[:, 0], d[:, 0], w[:, 0]), r),
         dtypes=ALL,
-        errors=[Error([(2, 5), (1, 5), (1, 5), (5, 7)], ValueError, "Dimensions must be equal, but are 2 and 1")],
+        errors=[Error([(2, 5), (1, 5), (1, 5), (5, 7)], ValueError, "both shapes must be equal, but are 2 and 1")],
     ),
     OpCase(
         "MatrixSquareRoot",

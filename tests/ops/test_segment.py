@@ -77,7 +77,7 @@ UNSORTED_ERRORS = [
     Error(
         [(5, 3), np.int32([0, 1, 2, 3, 1]), np.int32(3)], InvalidArgumentError, "segment_ids[3] = 3 is out of range [0, 3)"
     ),
-    Error([(5, 3), np.int32([0, 1]), np.int32(3)], ValueError, "Dimension 0 in both shapes must be equal, but are 5 and 2"),
+    Error([(5, 3), np.int32([0, 1]), np.int32(3)], ValueError, "Dimensions must be equal, but are 5 and 2"),
     Error([(5, 3), UNSORTED, np.int32([3])], ValueError, "Shape must be rank 0 but is rank 1"),
 ]
 CASES += [

@@ -123,7 +123,9 @@ CASES = [
         lambda x, crops: batch_to_space(x, (2, 2), crops),
         attrs={"block_size": 2},
         dtypes=["float32", "int32"],
-        errors=[Error([(8, 2, 3), np.int32([[1, 0], [0, 2]])], InvalidArgumentError, "Input rank should be 4 instead of 3")],
+        errors=[
+            Error([(8, 2, 3), np.int32([[1, 0], [0, 2]])], InvalidArgumentError, "Input rank should be: 4 instead of: 3")
+        ],
     ),
     OpCase("SpaceToDepth", [(2, 4, 0, 3)], np.zeros((2, 2, 0, 12)), attrs={"block_size": 2}, second=False, label="empty"),
     OpCase("DepthToSpace", [(2, 0, 3, 4)], np.zeros((2, 0, 6, 1)), attrs={"block_size": 2}, second=False, label="empty"),

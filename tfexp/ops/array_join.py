@@ -22,7 +22,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, expand_dims, rank, shape, shape_n, squeeze
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_identity import identity
-from tfexp.ops.shape_rules import fixed_dims, merged, with_rank
+from tfexp.ops.shape_rules import fixed_dims, merged, required_dim, with_rank
 from tfexp.ops.shared_copy import copy_into
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.
@@ -372,8 +372,7 @@ def _(value: InputShape, *, num: int, axis: int) -> list[TensorShape]:
     if not -len(dims) <= axis < len(dims):
         raise ValueError(f"Invalid axis: {axis}; must be in [{-len(dims)},{len(dims)})")
     position = axis % len(dims)
-    if dims[position] not in (None, num):
-        raise ValueError(f"Dimension must be {num} but is {dims[position]}")
+    required_dim(dims[position], num)
     return [TensorShape([*dims[:position], *dims[position + 1 :]])] * num
 
 

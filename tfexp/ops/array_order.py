@@ -19,7 +19,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, rank
 from tfexp.ops.array_fill import range_op
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import merged, required_dim, with_rank, with_rank_at_least, with_rank_at_most
 
 # --- transpose --------------------------------------------------------------------------------------------------------
 
@@ -61,8 +61,7 @@ def _transposed_shape(x: InputShape, perm: InputShape) -> TensorShape:
     if dims is None and length is None:
         return TensorShape(None)
     count = len(dims) if dims is not None else length
-    if length is not None and count != length:
-        raise ValueError(f"Dimension must be {count} but is {length}")
+    required_dim(length, count)
     if dims is None or order is None:
         return TensorShape([None] * count)  # type: ignore[operator]  # one of the two is known
     for axis in order.tolist():

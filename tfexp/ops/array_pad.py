@@ -18,7 +18,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, rank, reshape, shape
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_slice import slice
-from tfexp.ops.shape_rules import fixed_dims, with_rank
+from tfexp.ops.shape_rules import fixed_dims, required_dim, with_rank
 from tfexp.ops.shared_copy import copy_into
 
 _python_slice = builtins.slice
@@ -27,7 +27,8 @@ pad_op = define_op("Pad(input: T, paddings: Tpaddings) -> (output: T) {T: type; 
 
 
 def _padded_shape(input: InputShape, paddings: InputShape) -> TensorShape:
-    count = with_rank(paddings, 2).merge_with(TensorShape([None, 2])).as_list()[0]
+    count, pair = with_rank(paddings, 2).as_list()
+    required_dim(pair, 2)
     dims = input.known_dims
     if dims is None:
         return TensorShape(None if count is None else [None] * count)

@@ -19,7 +19,7 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
 from tfexp.ops.reduce import reduce_prod, reduce_sum
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import check_begins_with, with_rank
 
 # --- dynamic partition and stitch ----------------------------------------------------------------------------------------
 
@@ -33,11 +33,7 @@ def _(data: InputShape, partitions: InputShape, *, num_partitions: int) -> list[
     dims, leading = data.known_dims, partitions.known_dims
     if dims is None or leading is None:
         return [TensorShape(None)] * num_partitions
-    if not TensorShape(dims[: len(leading)]).is_compatible_with(partitions):
-        raise ValueError(
-            f"data.shape must start with partitions.shape, got data.shape = {dims_text(dims)}, partitions.shape = "
-            f"{dims_text(leading)}"
-        )
+    check_begins_with(data, partitions)
     return [TensorShape([None, *dims[len(leading) :]])] * num_partitions
 
 
@@ -83,15 +79,11 @@ parallel_dynamic_stitch_op = define_op(
 
 def _stitched_shape(indices: list[InputShape], data: list[InputShape]) -> TensorShape:
     rest = TensorShape(None)
-    for i, (rows, values) in enumerate(zip(indices, data, strict=True)):
+    for rows, values in zip(indices, data, strict=True):
         leading, dims = rows.known_dims, values.known_dims
         if leading is None or dims is None:
             continue
-        if not TensorShape(dims[: len(leading)]).is_compatible_with(rows):
-            raise ValueError(
-                f"data[{i}].shape must start with indices[{i}].shape, got data[{i}].shape = {dims_text(dims)}, "
-                f"indices[{i}].shape = {dims_text(leading)}"
-            )
+        check_begins_with(values, rows)
         rest = rest.merge_with(TensorShape(dims[len(leading) :]))
     known = [rows.value for rows in indices]
     count = None
@@ -211,6 +203,8 @@ def _(
     require_scalar("default_value", default_value)
     dims = tuple(np.asarray(output_shape).tolist())
     indices = np.asarray(sparse_indices)
+    if indices.ndim > 2:
+        raise ValueError(f"sparse_indices should be a scalar, vector, or matrix, got shape {dims_text(indices.shape)}")
     indices = indices.reshape(-1, 1) if indices.ndim < 2 else indices
     if indices.shape[1] != len(dims):
         raise ValueError(f"output_shape has incorrect number of elements: {len(dims)} should be: {indices.shape[1]}")

@@ -17,7 +17,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat, stack
-from tfexp.ops.shape_rules import fixed_dims, with_rank
+from tfexp.ops.shape_rules import fixed_dims, merged, with_rank
 
 _python_slice = builtins.slice
 
@@ -28,7 +28,7 @@ slice_op = define_op("Slice(input: T, begin: Index, size: Index) -> (output: T) 
 
 @slice_op.shape
 def _(input: InputShape, begin: InputShape, size: InputShape) -> TensorShape:
-    count = with_rank(begin, 1).merge_with(with_rank(size, 1)).as_list()[0]
+    count = merged(with_rank(begin, 1), with_rank(size, 1)).as_list()[0]
     dims = input.known_dims
     if dims is not None and count is not None and len(dims) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(dims)}")
@@ -299,6 +299,9 @@ def _(shape: InputShape, begin: InputShape, end: InputShape, strides: InputShape
 @strided_slice_grad_op.kernel("CPU")
 def _(ctx: Any, shape: Array, begin: Array, end: Array, strides: Array, dy: Array, **attrs: Any) -> Array:
     dy = np.asarray(dy)
+    if not begin.shape == end.shape == strides.shape:
+        sizes = f"{dims_text(begin.shape)}, {dims_text(end.shape)}, and {dims_text(strides.shape)}"
+        raise ValueError(f"Expected begin, end, and strides to be 1D equal size tensors, but got shapes {sizes} instead.")
     result = np.zeros(tuple(shape.tolist()), dy.dtype)
     index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
     _check_bounds(index, result.shape)

@@ -22,7 +22,7 @@ from tfexp.ops.candidate_draws import Classes, ComingRuns, Draw, Drawn, Probabil
 from tfexp.ops.index_range import are_within
 from tfexp.ops.philox import Array, Words, uniform_from_words
 from tfexp.ops.random import stream_state
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 SAMPLED = "(sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float)"
 COUNTS = "num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
@@ -218,8 +218,7 @@ accidental_hits_op = define_op(
 @accidental_hits_op.shape
 def _(true_classes: InputShape, sampled_candidates: InputShape, *, num_true: int) -> list[TensorShape]:
     columns = with_rank(true_classes, 2).as_list()[1]
-    if columns not in (None, num_true):
-        raise ValueError(f"Dimension must be {num_true} but is {columns}")
+    required_dim(columns, num_true)
     with_rank(sampled_candidates, 1)
     return [TensorShape([None])] * 3
 

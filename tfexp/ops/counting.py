@@ -141,6 +141,8 @@ def _(values: InputShape, value_range: InputShape, nbins: InputShape) -> TensorS
 
 @histogram_fixed_width_op.kernel("CPU")
 def _(ctx: Any, values: np.ndarray, value_range: np.ndarray, nbins: Any, *, dtype: DType) -> np.ndarray:
+    if value_range.shape != (2,):
+        raise InvalidArgumentError(None, None, "value_range should be a vector of 2 elements.")
     low, high = value_range.tolist()
     count = int(nbins)
     if count <= 0:

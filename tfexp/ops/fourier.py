@@ -21,7 +21,7 @@ from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, array_pad, elementwise_binary
-from tfexp.ops.shape_rules import unknown_shapes, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import required_dim, unknown_shapes, with_rank, with_rank_at_least
 
 _COMPLEX = "(input: Tcomplex) -> (output: Tcomplex) {Tcomplex: type in [complex64,complex128] = complex64}"
 _FORWARD = (
@@ -69,8 +69,8 @@ def _real_shape(rank: int, halved: bool) -> Callable[[InputShape, InputShape], T
     def rule(input: InputShape, fft_length: InputShape) -> TensorShape:
         with_rank_at_least(input, rank)
         lengths = with_rank(fft_length, 1).known_dims
-        if lengths is not None and lengths[0] not in (None, rank):
-            raise ValueError(f"Dimension must be {rank} but is {lengths[0]}")
+        if lengths is not None:
+            required_dim(lengths[0], rank)
         dims = input.known_dims
         if dims is None:
             return TensorShape(None)

@@ -15,7 +15,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.image_boxes_ops import greedy_choice, overlap_among
-from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims, required_dim, with_rank
 
 combined_nms_op = define_op(
     "CombinedNonMaxSuppression(boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, "
@@ -38,8 +38,7 @@ def _(
     box_dims, score_dims = with_rank(boxes, 4).as_list(), with_rank(scores, 3).as_list()
     for scalar in (per_class, total, iou_threshold, score_threshold):
         with_rank(scalar, 0)
-    if box_dims[3] not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {box_dims[3]}")
+    required_dim(box_dims[3], 4)
     batch = merged_dims(box_dims[0], score_dims[0])
     merged_dims(box_dims[1], score_dims[1])
     if None not in (box_dims[2], score_dims[2]) and box_dims[2] not in (1, score_dims[2]):

@@ -10,7 +10,7 @@ import numpy as np
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.ops.array import Array
-from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims, required_dim, with_rank
 
 _T = "T: type in [half,float] = float"
 _TYPES = f"{_T}; T_threshold: type in [half,float] = float"
@@ -71,8 +71,7 @@ def _drawn_shape(images: InputShape, boxes: InputShape) -> TensorShape:
     if depth not in (None, 1, 3, 4):
         raise ValueError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
     dims = with_rank(boxes, 3).as_list()
-    if dims[2] not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {dims[2]}")
+    required_dim(dims[2], 4)
     return images
 
 
@@ -146,8 +145,8 @@ def _attach_shape(op: Op, outputs: int) -> None:
         with_rank(size, 0)
         for limit in limits:
             with_rank(limit, 0)
-        if dims[1] not in (None, 4) and op is not nms_with_overlaps_op:
-            raise ValueError(f"Dimension must be 4 but is {dims[1]}")
+        if op is not nms_with_overlaps_op:
+            required_dim(dims[1], 4)
         count = None
         if attrs.get("pad_to_max_output_size") and size.value is not None:
             count = int(size.value)

@@ -15,7 +15,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.image_dtype import convert_image_dtype
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 _JPEG = (
     "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; try_recover_truncated: bool = false; "
@@ -68,8 +68,7 @@ for _op in (decode_png_op, decode_jpeg_op, decode_bmp_op):
 def _(contents: InputShape, crop_window: InputShape, *, channels: int) -> TensorShape:
     with_rank(contents, 0)
     window = with_rank(crop_window, 1).as_list()
-    if window[0] not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {window[0]}")
+    required_dim(window[0], 4)
     size = [None, None] if crop_window.value is None else [int(n) for n in crop_window.value[2:]]
     return TensorShape([*size, channels or None])
 

@@ -15,7 +15,7 @@ from tfexp.ops.argmax import argmax, argmin
 from tfexp.ops.array import Array
 from tfexp.ops.array_order import reverse, roll
 from tfexp.ops.elementwise_division import div_no_nan
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import required_dim, with_rank, with_rank_at_least
 
 _FLOATS = "T: type in [half,bfloat16,float,double] = float"
 _SMALL = "T: type in [half,float] = float"
@@ -36,8 +36,7 @@ def _attach_color_shape(op: Op) -> None:
         if images.rank is None:
             return images
         dims = images.as_list()
-        if dims[-1] not in (None, 3):
-            raise ValueError(f"Dimension must be 3 but is {dims[-1]}")
+        required_dim(dims[-1], 3)
         return TensorShape([*dims[:-1], 3])
 
 

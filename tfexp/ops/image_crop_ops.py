@@ -18,7 +18,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, shape
 from tfexp.ops.image_resize_ops import with_size
-from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims, required_dim, with_rank
 
 _ANY = "T: type in [uint8,uint16,int8,int16,int32,int64,half,float,double]"
 _METHOD = "method: string in ['bilinear','nearest'] = 'bilinear'"
@@ -47,8 +47,7 @@ extract_glimpse_op = define_op(f"ExtractGlimpse{_GLIMPSE}").not_differentiable()
 def _check_boxes_shape(boxes: InputShape, box_ind: InputShape) -> int | None:
     count, four = with_rank(boxes, 2).as_list()
     count = merged_dims(count, with_rank(box_ind, 1).as_list()[0])
-    if four not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {four}")
+    required_dim(four, 4)
     return count
 
 
@@ -72,8 +71,7 @@ def _(grads: InputShape, image: InputShape, boxes: InputShape, box_ind: InputSha
 def _(input: InputShape, size: InputShape, offsets: InputShape) -> TensorShape:
     batch, _, _, depth = with_rank(input, 4).as_list()
     rows, two = with_rank(offsets, 2).as_list()
-    if two not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {two}")
+    required_dim(two, 2)
     return with_size(merged_dims(batch, rows), size, depth)
 
 
@@ -111,7 +109,7 @@ def _check_boxes(boxes: Array, box_ind: Array, batch: int) -> None:
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise ValueError(f"boxes must have 4 columns, got shape {dims_text(boxes.shape)}")
     if box_ind.shape != boxes.shape[:1]:
-        raise ValueError(f"box_ind has incompatible shape: {dims_text(box_ind.shape)} for boxes {dims_text(boxes.shape)}")
+        raise ValueError(f"box_index has incompatible shape: {dims_text(box_ind.shape)} for boxes {dims_text(boxes.shape)}")
     if box_ind.size and not ((box_ind >= 0) & (box_ind < batch)).all():
         raise OutOfRangeError(None, None, f"box_index has values outside [0, batch_size): batch_size is {batch}")
 
@@ -158,6 +156,8 @@ def _(ctx: Any, grads: Array, boxes: Array, box_ind: Array, image_size: Array, *
         raise ValueError(f"grads image must be 4-D, got shape {dims_text(grads.shape)}")
     if image_size.shape != (4,):
         raise ValueError(f"image_size must have 4 elements, got shape {dims_text(image_size.shape)}")
+    if not (grads.shape[1] and grads.shape[2]):
+        raise ValueError("grads dimensions must be positive")
     batch, height, width, depth = image_size.tolist()
     _check_boxes(boxes, box_ind, batch)
     if grads.shape[0] != boxes.shape[0] or grads.shape[3] != depth:

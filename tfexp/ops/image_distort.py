@@ -15,7 +15,7 @@ from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.scopes import name_scope
 from tfexp.ops.array import Array
 from tfexp.ops.philox import Philox, PhiloxState, uniform_from_words
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 _ATTRS = (
     "aspect_ratio_range: list(float) = [0.75,1.3300000429153442]; area_range: list(float) = [0.05000000074505806,1.0]; "
@@ -173,11 +173,9 @@ def _attach(op: Op) -> None:
     @op.shape
     def _(image_size: InputShape, bounding_boxes: InputShape, *covered: InputShape) -> list[TensorShape]:
         dims = with_rank(image_size, 1).as_list()
-        if dims[0] not in (None, 3):
-            raise ValueError(f"Dimension must be 3 but is {dims[0]}")
+        required_dim(dims[0], 3)
         boxes = with_rank(bounding_boxes, 3).as_list()
-        if boxes[2] not in (None, 4):
-            raise ValueError(f"Dimension must be 4 but is {boxes[2]}")
+        required_dim(boxes[2], 4)
         return [TensorShape([3]), TensorShape([3]), TensorShape([1, 1, 4])]
 
     @op.kernel("CPU")

@@ -19,7 +19,7 @@ from tfexp.ops import resize_kernels
 from tfexp.ops.array import Array, shape
 from tfexp.ops.array_slice import strided_slice
 from tfexp.ops.resize_kernels import Taps
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 _TYPES = "int8,uint8,int16,uint16,int32,int64"
 _ATTRS = "align_corners: bool = false; half_pixel_centers: bool = false"
@@ -58,8 +58,7 @@ resize_area_op = define_op(
 def with_size(batch: Any, size: InputShape, channels: Any) -> TensorShape:
     """[batch, *size, channels] for an input `size` (height, width) whose value may be known."""
     dims = with_rank(size, 1).as_list()
-    if dims[0] not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {dims[0]}")
+    required_dim(dims[0], 2)
     height, width = with_rank(size.value_as_shape, 2).as_list()
     return TensorShape([batch, height, width, channels])
 

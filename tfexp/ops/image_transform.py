@@ -22,7 +22,7 @@ from tfexp.ops.array import Array, reshape, shape
 from tfexp.ops.array_fill import ones
 from tfexp.ops.array_join import concat
 from tfexp.ops.linalg import matrix_inverse
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 _TYPES = "dtype: type in [uint8,int32,int64,half,bfloat16,float,double]"
 _ATTRS = f"{{{_TYPES}; interpolation: string; fill_mode: string = 'CONSTANT'}}"
@@ -39,8 +39,7 @@ image_projective_transform_v3 = define_op(
 def _transformed_shape(images: InputShape, output_shape: InputShape) -> TensorShape:
     batch, _, _, channels = with_rank(images, 4).as_list()
     size = with_rank(output_shape, 1)[0].value
-    if size not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {size}")
+    required_dim(size, 2)
     known = output_shape.value
     rows, columns = (None, None) if known is None else map(int, known)
     return TensorShape([batch, rows, columns, channels])

@@ -30,11 +30,9 @@ def _define(name: str, change: Callable[[Array, Array, Array], Any]) -> Op:
         if i.ndim != 1:
             raise ValueError(f"i must be a vector. {dims_text(i.shape)}")
         if x.ndim != v.ndim or x.shape[1:] != v.shape[1:]:
-            raise ValueError(
-                f"x and v shape doesn't match (ranks must be equal, sizes except the first, too): {_sizes(x, v)}"
-            )
+            raise ValueError(f"x and v shape doesn't match (ranks differ or sizes after the first do): {_sizes(x, v)}")
         if len(i) != len(v):
-            raise ValueError(f"i and v must have the same number of rows: {_sizes(i, v)}")
+            raise ValueError(f"i and x shape doesn't match at index 0: {_sizes(i, v)}")
         y = np.array(x)
         rows = i % max(len(x), 1)  # TensorFlow wraps what is outside
         change(y, rows, v)

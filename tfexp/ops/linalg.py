@@ -13,7 +13,7 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -22,12 +22,18 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import real
 from tfexp.ops.diagonal import eye, matrix_diag_part
 from tfexp.ops.matmul import matmul
-from tfexp.ops.shape_rules import merged, merged_dims, square_matrices, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged, merged_dims, required_dim, square_matrices, with_rank, with_rank_at_least
 
 
 def _check_square(x: np.ndarray) -> None:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise InvalidArgumentError(None, None, f"Input matrix must be square, got shape {list(x.shape)}")
+
+
+def _check_supported(op_name: str, x: np.ndarray) -> None:
+    """TensorFlow has no kernel of these ops for half precision."""
+    if x.dtype == np.float16:
+        raise InvalidArgumentError(None, None, f"No OpKernel was registered to support Op '{op_name}' with T=half")
 
 
 def _adjoint(x: np.ndarray) -> np.ndarray:
@@ -76,6 +82,7 @@ def _(input: InputShape) -> TensorShape:
 @matrix_determinant_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray) -> np.ndarray:
     _check_square(input)
+    _check_supported("MatrixDeterminant", input)
     return np.asarray(np.linalg.det(input)).astype(input.dtype)
 
 
@@ -100,6 +107,7 @@ def _(input: InputShape) -> list[TensorShape]:
 @log_matrix_determinant_op.kernel("CPU")
 def _(ctx: Any, input: np.ndarray) -> list[np.ndarray]:
     _check_square(input)
+    _check_supported("LogMatrixDeterminant", input)
     sign, log_size = np.linalg.slogdet(input)
     return [np.asarray(sign).astype(input.dtype), np.asarray(log_size).astype(input.dtype)]
 
@@ -148,6 +156,7 @@ def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
 @matrix_solve_op.kernel("CPU")
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
     _check_system(matrix, rhs)
+    _check_supported("MatrixSolve", matrix)
     if not rhs.size:  # no question is asked, whether or not the matrix has an inverse
         return np.zeros_like(rhs)
     try:
@@ -195,6 +204,9 @@ def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fas
     if np.ndim(l2_regularizer):
         raise ValueError(f"l2_regularizer must be scalar, got shape {list(np.shape(l2_regularizer))}")
     rows, columns = matrix.shape[-2:]
+    if rhs.ndim < 2 or rhs.shape[-2] != rows:
+        sizes = f"{dims_text(matrix.shape)} and {dims_text(rhs.shape)}"
+        raise InvalidArgumentError(None, None, f"Input matrix and rhs are incompatible: {sizes}")
     if not fast:
         # The least-norm solution of a possibly rank-deficient system.
         return np.matmul(np.linalg.pinv(matrix), rhs).astype(matrix.dtype)
@@ -420,8 +432,8 @@ cross_op = define_op(
 def _(a: InputShape, b: InputShape) -> TensorShape:
     shape = merged(a, b)
     dims = with_rank_at_least(shape, 1).known_dims
-    if dims is not None and dims[-1] not in (None, 3):
-        raise ValueError(f"Dimension must be 3 but is {dims[-1]}")
+    if dims is not None:
+        required_dim(dims[-1], 3)
     return shape
 
 

@@ -99,7 +99,7 @@ def _winners(x: Array, filters: Array, grad: Array, lay: Windows) -> Iterator[tu
     """For each offset: itself, where it is in the input, and the gradient of the windows whose first largest it is."""
     largest = _dilate(x, filters, lay)
     if grad.shape != largest.shape:
-        raise ValueError(f"out_backprop must have the shape {dims_text(largest.shape)}, but has {dims_text(grad.shape)}")
+        raise ValueError(f"out_backprop has incompatible size: {dims_text(grad.shape)}, not {dims_text(largest.shape)}")
     open_windows = np.ones(largest.shape, np.bool_)
     for offset, outputs, inside in _offsets(lay):
         wins = np.equal(x[inside] + filters[offset], largest[outputs])

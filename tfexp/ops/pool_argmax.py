@@ -24,7 +24,7 @@ from tfexp.ops.pool import (
     pool_windows,
     pooled_shape,
 )
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import merged, required_dim, with_rank
 from tfexp.ops.windows import from_last, to_last
 
 _MAX_TYPES = "T: type in [half,bfloat16,float,double,int32,int64,uint8,int16,int8,uint16,qint8] = float"
@@ -45,8 +45,7 @@ def _known_sizes(ksize: InputShape, strides: InputShape) -> tuple[list[int], lis
     """The values of both, if they are known; ValueError for a vector of another length than 4."""
     for vector in (ksize, strides):
         length = with_rank(vector, 1).as_list()[0]
-        if length not in (None, 4):
-            raise ValueError(f"Dimension must be 4 but is {length}")
+        required_dim(length, 4)
     if ksize.value is None or strides.value is None:
         return None
     return [int(n) for n in ksize.value], [int(n) for n in strides.value]

@@ -22,7 +22,7 @@ from tfexp.ops import distributions, philox
 from tfexp.ops.elementwise_binary import add_v2, mul, sub
 from tfexp.ops.philox import Array, Philox
 from tfexp.ops.random import checked_bounds, checked_logits, checked_shape, described_shape, scalar_bounds, shape_tensor
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 Fill = Callable[[Philox, int, Any], Array]
 
@@ -60,8 +60,8 @@ def _given_stream(key: Array, counter: Array, alg: Array) -> Philox:
 
 def _check_seed(seed: InputShape) -> None:
     length = with_rank(seed, 1).known_dims
-    if length is not None and length[0] not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {length[0]}")
+    if length is not None:
+        required_dim(length[0], 2)
 
 
 # --- ops -------------------------------------------------------------------------------------------------------------

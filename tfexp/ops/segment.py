@@ -14,7 +14,7 @@ from tfexp.core.dtypes import as_dtype
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import check_begins_with, with_rank, with_rank_at_least
 
 # --- sorted ids -----------------------------------------------------------------------------------------------------
 
@@ -165,7 +165,7 @@ def _unsorted_shape(data: InputShape, ids: InputShape, count: InputShape) -> Ten
         raise ValueError(f"Shape must be rank 0 but is rank {count.rank}")
     if data.known_dims is None or ids.known_dims is None:
         return TensorShape(None)
-    merged(TensorShape(data.known_dims[: len(ids.known_dims)]), ids)
+    check_begins_with(data, ids)
     segments = None if count.value is None else int(count.value)
     if segments is not None and segments < 0:
         raise ValueError(f"Dimension size, given by scalar input 2, must be non-negative but is {segments}")

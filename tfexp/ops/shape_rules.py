@@ -33,6 +33,13 @@ def with_rank_at_most(shape: TensorShape, rank: int) -> TensorShape:
     return shape
 
 
+def required_dim(dim: int | None, size: int) -> int:
+    """`size`; ValueError `Dimension must be …` when the dimension is known to be another."""
+    if dim not in (None, size):
+        raise ValueError(f"Dimension must be {size} but is {dim}")
+    return size
+
+
 def merged_dims(d: int | None, e: int | None) -> int | None:
     """The dimension that both are; ValueError `Dimensions must be equal, …`."""
     if d is not None and e is not None and d != e:
@@ -54,6 +61,15 @@ def merged(a: TensorShape, b: TensorShape) -> TensorShape:
                 f"Shapes are {shape_text(a)} and {shape_text(b)}."
             )
     return TensorShape([e if d is None else d for d, e in zip(x, y, strict=True)])
+
+
+def check_begins_with(shape: TensorShape, beginning: TensorShape) -> None:
+    """ValueError unless the first dimensions of `shape` may be those of `beginning`."""
+    if beginning.known_dims is None:
+        return
+    dims = with_rank_at_least(shape, len(beginning.known_dims)).known_dims
+    for d, e in zip(dims or (), beginning.known_dims, strict=False):
+        merged_dims(d, e)
 
 
 def check_alike(op_name: str, *values: Any) -> None:

@@ -210,7 +210,7 @@ def _(ctx: Any, input: Array, crops: Array, *, block_size: int) -> Array:
 
 def _check_rank(x: Array) -> None:
     if x.ndim != 4:
-        raise ValueError(f"Input rank should be 4 instead of {x.ndim}")
+        raise ValueError(f"Input rank should be: 4 instead of: {x.ndim}")
 
 
 @space_to_batch_nd_op.gradient

@@ -110,12 +110,13 @@ reshape_op = define_op(
 
 @reshape_op.shape
 def _(indices: InputShape, dims: InputShape, new_dims: InputShape) -> list[TensorShape]:
+    rows = dim_of(with_rank(indices, 2), 0)
     with_rank(dims, 1)
     rank = dim_of(with_rank(new_dims, 1), 0)
     old, new = dims.value_as_shape.known_dims, new_dims.value_as_shape.known_dims
     if old is not None and new is not None and None not in old:
         _check_elements(int(np.prod(old, dtype=np.int64)), list(new))  # type: ignore[arg-type]
-    return [TensorShape([dim_of(with_rank(indices, 2), 0), rank]), TensorShape([rank])]
+    return [TensorShape([rows, rank]), TensorShape([rank])]
 
 
 def _check_elements(elements: int, new: list[int | None]) -> None:
@@ -275,6 +276,12 @@ def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Arr
             "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(output_indices)}"
         )
+    if input_indices.ndim != 2 or output_indices.ndim != 2:
+        sizes = f"{dims_text(input_indices.shape)} and {dims_text(output_indices.shape)}"
+        raise invalid(f"Input and output indices should be matrices but received shapes: {sizes}")
+    if input_indices.shape[1] != output_indices.shape[1]:
+        ranks = f"{input_indices.shape[1]} and {output_indices.shape[1]}"
+        raise invalid(f"The input and output should have the same ndims: got: {ranks}")
     places = matches(input_indices - input_start, output_indices)
     return taken(backprop_val_grad, places)
 

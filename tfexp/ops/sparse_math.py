@@ -71,6 +71,9 @@ def _(
     b_shape: Array,
     thresh: Array,
 ) -> list[Array]:
+    if a_values.ndim != 1 or b_values.ndim != 1:
+        sizes = f"{dims_text(a_values.shape)} and {dims_text(b_values.shape)}"
+        raise invalid(f"Input values should be vectors but received shapes: {sizes}")
     if len(a_values) != len(a_indices) or len(b_values) != len(b_indices):
         raise invalid(
             f"Expected {len(a_indices)} and {len(b_indices)} non-empty input values, got {len(a_values)} and {len(b_values)}"
@@ -109,6 +112,12 @@ def _(ctx: Any, backprop_val_grad: Array, a_indices: Array, b_indices: Array, su
             "# elements of backprop_val_grad and # rows of sum_indices should match (#nnz of sum): got "
             f"{len(backprop_val_grad)} and {len(sum_indices)}"
         )
+    shapes = [indices.shape for indices in (a_indices, b_indices, sum_indices)]
+    if any(len(dims) != 2 for dims in shapes):
+        raise invalid(f"Input indices should be matrices but received shapes: {' and '.join(map(dims_text, shapes))}")
+    ranks = [dims[1] for dims in shapes]
+    if len(set(ranks)) > 1:
+        raise invalid(f"The densified operands should have the same ndims; for A, B, sum got: {', '.join(map(str, ranks))}")
     return [taken(backprop_val_grad, matches(indices, sum_indices)) for indices in (a_indices, b_indices)]
 
 

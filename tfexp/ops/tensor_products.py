@@ -33,7 +33,7 @@ def _sides(equation: str) -> tuple[list[str], str]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if not arrow or any(not re.fullmatch(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*", t) for t in [*terms, right]):
-        raise ValueError(f"Expecting exactly one '->' and labels in the einsum equation: {equation}")
+        raise ValueError(f"Expecting exactly one '->' in einsum equation, and labels: {equation}")
     return terms, right
 
 

@@ -22,7 +22,7 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import conj
 from tfexp.ops.diagonal import matrix_diag_part
 from tfexp.ops.elementwise_unary import neg
-from tfexp.ops.shape_rules import merged, merged_dims, with_rank_at_least
+from tfexp.ops.shape_rules import merged, merged_dims, required_dim, with_rank_at_least
 
 tridiagonal_solve_op = define_op(
     "TridiagonalSolve(diagonals: T, rhs: T) -> (output: T) {partial_pivoting: bool = true; perturb_singular: bool = false; "
@@ -39,7 +39,7 @@ def _(diagonals: InputShape, rhs: InputShape) -> TensorShape:
     d, r = with_rank_at_least(diagonals, 2).known_dims, with_rank_at_least(rhs, 2).known_dims
     if d is None or r is None:
         return rhs
-    merged_dims(d[-2], 3)
+    required_dim(d[-2], 3)
     batch = merged(TensorShape(d[:-2]), TensorShape(r[:-2]))
     return batch.concatenate(TensorShape([merged_dims(d[-1], r[-2]), r[-1]]))
 
@@ -99,11 +99,14 @@ def _check_pivot(pivot: np.ndarray) -> None:
 
 @tridiagonal_matmul_op.shape
 def _(superdiag: InputShape, maindiag: InputShape, subdiag: InputShape, rhs: InputShape) -> TensorShape:
-    for diagonal in (superdiag, maindiag, subdiag):
-        dims = with_rank_at_least(diagonal, 2).known_dims
-        if dims is not None:
-            merged_dims(dims[-2], 1)
-    return with_rank_at_least(rhs, 2)
+    result, dims = with_rank_at_least(rhs, 2), rhs.known_dims
+    diagonals = merged(superdiag, merged(maindiag, subdiag))
+    d = with_rank_at_least(diagonals, 2).known_dims
+    if d is not None and dims is not None:
+        required_dim(d[-2], 1)
+        merged(TensorShape(d[:-2]), TensorShape(dims[:-2]))
+        merged_dims(d[-1], dims[-2])
+    return result
 
 
 @tridiagonal_matmul_op.kernel("CPU")

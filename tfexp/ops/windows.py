@@ -101,6 +101,7 @@ def lay_windows(
     explicit: Sequence[int] = (),
 ) -> Windows:
     """The windows over a spatial extent; `explicit` has before and after for each dimension."""
+    check_strides(strides)
     before, after, outputs = [], [], []
     for i, (size, window, stride, dilation) in enumerate(zip(inputs, sizes, strides, dilations, strict=True)):
         reach = effective_size(window, dilation)
