@@ -144,7 +144,7 @@ class Graph(Elements, Surroundings, Collections):
 
     def _add(self, op: Operation) -> None:
         if op.name in self._by_name:
-            raise ValueError(f"cannot add an op with name {op.name!r}: the graph has one already")
+            raise ValueError(f"Duplicate node name in graph: {op.name!r}")
         self._operations.append(op)
         self._by_name[op.name] = op
         self._next_id += 1
@@ -271,6 +271,7 @@ class Graph(Elements, Surroundings, Collections):
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         self._unfeedable.add(tensor)
+        self._nodes_changed()
 
     def is_feedable(self, tensor: Tensor) -> bool:
         return tensor not in self._unfeedable
@@ -294,7 +295,7 @@ class Graph(Elements, Surroundings, Collections):
             session = defaults.session_stack.current
             if session is None:
                 raise ValueError(
-                    f"Cannot {purpose} using `{method}()`: No default session is registered. Use `with sess.as_default()` "
+                    f"Cannot {purpose} using `{method}()`: No default session is registered. Use `with sess.as_default():` "
                     f"or pass an explicit session to `{method}(session=sess)`"
                 )
             if session.graph is not self:
