@@ -25,7 +25,7 @@ def test_scalars_of_every_real_type(dtype):
 
 
 def test_scalar_wants_one_value():
-    with pytest.raises(tf.errors.InvalidArgumentError, match="tags and values are not the same shape"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="tags and values not the same shape"):
         proto(tf.summary.scalar("loss", tf.constant([1.0, 2.0])))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"not the same shape: \[\] != \[1\]"):
         proto(tf.summary.scalar("loss", tf.constant([1.0])))
