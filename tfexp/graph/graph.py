@@ -63,11 +63,12 @@ class Graph(Elements, Surroundings, Collections):
         output_dtypes: Sequence[DType] | None = None,
         compute_shapes: bool = True,
         device: str = "",
+        control_inputs: Sequence[Operation] | None = None,
     ) -> Operation:
         """Add a node of a registered op. `attrs` are native and complete (see `graph.apply` for calls by signature).
 
         `name` is made unique below the current name scope; a trailing slash says that it is whole and taken as it is.
-        What `device` leaves open, the devices around it say.
+        What `device` leaves open, the devices around it say. It waits for `control_inputs`, if None for what is around it.
         Raises RuntimeError when the graph is finalized, ValueError for bad names and for shapes that cannot work.
         """
         self._check_not_finalized()
@@ -88,7 +89,7 @@ class Graph(Elements, Surroundings, Collections):
                 op_def,
                 node_name,
                 inputs,
-                self._control_inputs_for(inputs),
+                self._control_inputs_for(inputs) if control_inputs is None else control_inputs,
                 attrs,
                 output_dtypes if output_dtypes is not None else output_types(op_def, attrs),
                 self._next_id,
