@@ -172,6 +172,13 @@ def test_what_cannot_work_is_said_when_it_runs(build, kind, message):
         ),
         (lambda: Data.range(3).flat_map(lambda v: v), TypeError, "must return a `Dataset` object"),
         (lambda: Data.range(1).concatenate(Data.from_tensors("a")), TypeError, "int64 and string"),
+        (lambda: Data.range(1).concatenate(5), TypeError, "must be a Dataset object, but got <class 'int'>"),
+        (
+            lambda: tf.data.experimental.get_structure(5),
+            TypeError,
+            "must be a Dataset or Iterator object, but got",
+        ),
+        (lambda: tf.Session().run(Data.range(1)), TypeError, "has invalid type .*must be a string or Tensor"),
         (lambda: Data.range(1).apply(lambda d: 3), TypeError, "must return a Dataset. Got 3"),
         (lambda: Data.range(), ValueError, "One to three integers"),
     ],

@@ -72,6 +72,15 @@ def test_resampling_reaches_the_distribution_that_is_wanted():
         assert abs(np.mean(found[-800:]) - 0.5) < 0.07
 
 
+@pytest.mark.parametrize(
+    ("target", "found"),
+    [([0.5, 0.5], [[0, 0], [1, 1], [0, 2], [1, 3], [0, 4]]), ([0.0, 1.0], [[1, 1], [1, 3]])],
+)
+def test_resampling_of_all_or_none_ends_with_the_data(target, found):
+    resample = experimental.rejection_resample(lambda v: tf.cast(v % 2, tf.int32), target, [0.5, 0.5], seed=1)
+    assert numbers(Data.range(5).apply(resample)) == found
+
+
 # --- positions ---------------------------------------------------------------------------------------------------
 
 

@@ -316,7 +316,9 @@ def test_what_cannot_be_served_is_said_with_the_address() -> None:
         tf.train.Server(spec, "ps", 3)
     with pytest.raises(ValueError, match="job_name has to say which"):
         tf.train.Server({"ps": ["a:1"], "worker": ["b:2"]})
-    with pytest.raises(tf.errors.InvalidArgumentError, match="protocol 'rdma'"):
+    with pytest.raises(
+        tf.errors.NotFoundError, match="No server factory registered for the given ServerDef: protocol 'rdma'"
+    ):
         tf.train.Server(spec, "ps", 0, protocol="rdma")
 
 

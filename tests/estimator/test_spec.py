@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import tfexp as tf
+from tfexp.estimator.export_outputs import EvalOutput
 
 Spec, export = tf.estimator.EstimatorSpec, tf.estimator.export
 
@@ -83,3 +84,46 @@ def test_receivers_make_placeholders_and_parse() -> None:
         tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("a")], "a")
     with pytest.raises(ValueError, match="weight_column should not be used as feature"):
         tf.estimator.classifier_parse_example_spec([tf.feature_column.numeric_column("a")], "y", weight_column="a")
+
+
+def test_what_is_exported_of_an_evaluation() -> None:
+    with tf.Graph().as_default():
+        value, done, text = tf.constant([1.0], name="value"), tf.no_op(), tf.placeholder(tf.string)
+        output = EvalOutput(
+            {"l": value}, {"predictions/p": value, "q": value}, {("a", "b"): (value, done), "c": (value, value)}
+        )
+        assert output.loss == {"loss/l": value}
+        assert output.predictions == {"predictions/p": value, "predictions/q": value}
+        waited = output.metrics["metrics/a/b/update_op"]
+        assert waited.op.control_inputs == [done] and waited.shape == [0]
+        assert sorted(output.metrics) == [f"metrics/{n}/{what}" for n in ("a/b", "c") for what in ("update_op", "value")]
+        signature = output.as_signature_def({"x": text})
+        assert set(signature.outputs) == {*output.loss, *output.predictions, *output.metrics}
+        assert EvalOutput().loss is EvalOutput().predictions is EvalOutput().metrics is None
+
+
+def test_metrics_of_keras_are_exported() -> None:
+    with tf.Graph().as_default():
+        mean = tf.keras.metrics.Mean()
+        mean.update_state([1.0, 3.0])
+        output = EvalOutput(metrics={"mean": mean})
+        with tf.Session() as session:
+            session.run([v.initializer for v in mean.variables])
+            session.run(output.metrics["metrics/mean/update_op"])
+            assert session.run(output.metrics["metrics/mean/value"]) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: EvalOutput("a"), "loss output value must be a Tensor; got a."),
+        (lambda: EvalOutput(predictions={5: one()}), "predictions output key must be a string; got 5."),
+        (lambda: EvalOutput(metrics={"m": ("x", one())}), "metrics/m output value must be a Tensor; got x."),
+        (lambda: EvalOutput(metrics={"m": (one(), "x")}), "metrics/m update_op must be a Tensor or Operation; got x."),
+        (lambda: EvalOutput(metrics={5: (one(), one())}), "metrics output key must be a string; got 5."),
+    ],
+)
+def test_what_cannot_be_exported_of_an_evaluation(make: Any, message: str) -> None:
+    with tf.Graph().as_default(), pytest.raises(ValueError) as caught:
+        make()
+    assert str(caught.value) == message

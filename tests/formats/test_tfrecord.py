@@ -178,7 +178,7 @@ def test_a_closed_writer_refuses(tmp_path: Path) -> None:
     writer = TFRecordWriter(tmp_path / "r")
     writer.close()
     writer.close()
-    with pytest.raises(ValueError, match="the writer is closed"):
+    with pytest.raises(errors.FailedPreconditionError, match="previously closed"):
         writer.write(b"late")
 
 

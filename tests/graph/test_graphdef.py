@@ -253,3 +253,19 @@ def test_attributes_that_1_15_did_not_know_are_written_where_they_say_something(
         nodes = {node.name: node for node in graph.as_graph_def().node}
         assert graph.get_operation_by_name("plain").get_attr("axis") == -1
     assert set(nodes["by_axis"].attr) - set(nodes["plain"].attr) == {"axis"}
+
+
+def test_each_imported_node_waits_for_what_is_around_the_import() -> None:
+    with tf.Graph().as_default() as source:
+        one = tf.constant(1.0, name="a")
+        tf.negative(one, name="b")
+        with tf.control_dependencies([one]):
+            tf.no_op(name="c")
+    with tf.Graph().as_default() as graph:
+        x, y = tf.constant(1.0, name="x"), tf.constant(2.0, name="y")
+        with tf.control_dependencies([x]), tf.control_dependencies([y]):
+            tf.import_graph_def(source.as_graph_def(), {"a:0": y}, name="in")
+            after = tf.identity(graph.get_tensor_by_name("in/b:0"))
+        waits = {op.name: [c.name for c in op.control_inputs] for op in graph.get_operations() if op.name.startswith("in/")}
+    assert waits == {"in/a": ["x", "y"], "in/b": ["x", "y"], "in/c": ["in/a", "x", "y"]}
+    assert after.op.control_inputs == []

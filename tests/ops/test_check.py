@@ -219,3 +219,68 @@ def test_what_fails_eagerly_is_shown():
     expected = r"Expected 'tf.Tensor\(False, shape=\(\), dtype=bool\)' to be true. Summarized data: b'x'"
     with eager_mode(), pytest.raises(InvalidArgumentError, match=expected):
         tf.Assert(tf.constant(False), ["x"])
+
+
+_ONE = ["Indices of first 1 different values:", "[[1]]", "Corresponding x values:", "[2]", "Corresponding y values:", "[3]"]
+
+
+@pytest.mark.parametrize(
+    ("call", "lines"),
+    [
+        (
+            lambda: tf.assert_equal([1, 2], [1, 3], message="said"),
+            [
+                "said",
+                "Condition x == y did not hold.",
+                *_ONE,
+                "First 2 elements of x:",
+                "[1 2]",
+                "First 2 elements of y:",
+                "[1 3]",
+            ],
+        ),
+        (
+            lambda: tf.assert_less_equal([1, 2, 5, 6, 7], [1, 3, 4, 4, 4], summarize=2),
+            [
+                "Condition x <= y did not hold.",
+                "Indices of first 2 different values:",
+                "[[2]",
+                " [3]]",
+                "Corresponding x values:",
+                "[5 6]",
+                "Corresponding y values:",
+                "[4 4]",
+                "First 2 elements of x:",
+                "[1 2]",
+                "First 2 elements of y:",
+                "[1 3]",
+            ],
+        ),
+        (
+            lambda: tf.assert_none_equal(1, [2, 1, 3, 4]),
+            ["Condition x != y did not hold.", "First 1 elements of x:", "[1]", "First 3 elements of y:", "[2 1 3]"],
+        ),
+        (
+            lambda: tf.assert_positive([-1.0, -2.0, -3.0, -4.0]),
+            [
+                "",
+                "Condition x > 0 did not hold element-wise:",
+                "x (shape=(4,) dtype=float32) = ",
+                "['-1.0', '-2.0', '-3.0', '...']",
+            ],
+        ),
+        (
+            lambda: tf.assert_less(1, 0, data=["text", tf.constant([1, 2]), tf.constant(5)], summarize=-1),
+            ["text", "['1', '2']", "5"],
+        ),
+    ],
+)
+def test_what_is_told_where_ops_run_at_once(call, lines):
+    with eager_mode(), pytest.raises(InvalidArgumentError) as caught:
+        call()
+    assert caught.value.message == "\n".join(lines)
+
+
+def test_what_holds_gives_nothing_where_ops_run_at_once():
+    with eager_mode():
+        assert tf.assert_equal([1, 2], [1, 2]) is tf.assert_less(1, 2, data=["x"]) is tf.assert_positive(1) is None

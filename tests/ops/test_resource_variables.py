@@ -5,6 +5,7 @@ Their graphs, and values beside TensorFlow's: tests/golden/programs/resource_var
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -396,3 +397,13 @@ def test_layers_cells_metrics_and_averages() -> None:
     assert names == same
     for one, other in zip(expected, actual, strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-5, atol=1e-6)
+
+
+def test_what_a_resource_variable_of_a_graph_is_no_value_for() -> None:
+    with tf.Graph().as_default():
+        v = tf.get_variable("v", [], use_resource=True)
+        with pytest.raises(TypeError, match="as a Python `bool` is not allowed"):
+            bool(v)
+        with pytest.raises(NotImplementedError, match="only available when eager execution is enabled"):
+            v.numpy()
+        assert copy.copy(v) is v

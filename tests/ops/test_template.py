@@ -81,3 +81,8 @@ def test_later_calls_make_no_trainable_variables_in_eager_execution_either():
         template()
         with pytest.raises(ValueError, match="Trainable variable created when calling a template after the first time"):
             template()
+
+
+def test_a_template_needs_a_name():
+    with pytest.raises(ValueError, match="name cannot be None"):
+        tf.make_template(None, lambda: 1)

@@ -108,7 +108,7 @@ def test_shape_can_be_left_open_and_refined() -> None:
     assert tf.Variable([1.0], validate_shape=False).shape.ndims is None
     v.set_shape([2])
     assert v.shape == v.value().get_shape() == [2]
-    with pytest.raises(ValueError, match="not compatible"):
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal, but are 2 and 3"):
         v.set_shape([3])
 
 

@@ -221,6 +221,15 @@ def test_unfeedable(session, graph):
         session.run(a * 2.0, {a: 3.0})
 
 
+def test_a_tensor_that_was_fed_before_is_fed_no_more(session, graph):
+    a = tf.placeholder(tf.float32, [])
+    double = a * 2.0
+    assert session.run(double, {a: 3.0}) == 6.0
+    graph.prevent_feeding(a)
+    with pytest.raises(ValueError, match="may not be fed"):
+        session.run(double, {a: 3.0})
+
+
 def test_strings_are_fed_as_text_or_bytes(session):
     x = tf.placeholder(tf.string, [None])
     y = tf.identity(x)
@@ -229,6 +238,8 @@ def test_strings_are_fed_as_text_or_bytes(session):
     assert same.tolist() == ["é", b"b"] and copy.tolist() == ["é".encode(), b"b"]  # what is fed comes back as it was given
     with pytest.raises(TypeError, match="Unsupported object type int"):
         session.run(y, {x: [3]})
+    with pytest.raises(TypeError, match="Type of feed value 3 with type <class 'int'> is not compatible with Tensor type"):
+        session.run(y, {x: 3})
 
 
 def test_a_missing_feed_names_the_placeholder(session):

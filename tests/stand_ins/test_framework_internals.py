@@ -396,3 +396,44 @@ def test_ragged_tensors_in_variants():
             assert session.run(again).to_list() == [[1, 2], [3]]
         with pytest.raises(ValueError, match="output_ragged_rank must be equal to input_ragged_rank"):
             RaggedTensor._from_variant(rows, tf.int32, 2, 0)
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def test_attributes_that_nothing_is_given_for(graph):
+    with graph._attr_scope({"_A": lambda node: None}):
+        op = tf.no_op()
+    with pytest.raises(ValueError, match="no attr named '_A'"):
+        op.get_attr("_A")
+    op._set_attr("_A", AttrValue(i=3))
+    op._clear_attr("_A")
+    assert "_A" not in op.attrs
+
+
+def test_what_waits_and_what_comes_out(graph):
+    one = tf.constant(1.0)
+    assert one.op._output_types == [tf.float32.as_datatype_enum]
+    with pytest.raises(TypeError, match="op must be an Operation: Tensor"):
+        tf.no_op()._add_control_input(one)
+
+
+def test_the_collection_of_what_a_scope_takes_from_elsewhere(graph, tmp_path):
+    meta_graph = module("framework.meta_graph")
+    outside = tf.constant(2.0, name="outside")
+    with tf.name_scope("inside"):
+        tf.identity(outside, name="copy")
+    file = str(tmp_path / "part.meta")
+    part, _ = meta_graph.export_scoped_meta_graph(file, export_scope="inside", unbound_inputs_col_name="wanted")
+    assert list(part.collection_def) == ["wanted"]
+    assert meta_graph.read_meta_graph_file(file) == part
+    with pytest.raises(ValueError, match=r"unbound inputs: \$unbound_inputs_outside"):
+        meta_graph.import_scoped_meta_graph(part, import_scope="again", unbound_inputs_col_name="wanted")
+    given = {"$unbound_inputs_outside": tf.constant(3.0)}
+    meta_graph.import_scoped_meta_graph(part, import_scope="again", input_map=given, unbound_inputs_col_name="wanted")
+    with tf.Session() as session:
+        assert session.run("again/copy:0") == 3.0
+    assert list(part.collection_def) == ["wanted"]

@@ -50,6 +50,8 @@ def test_decorators_are_unwrapped():
     assert inside is target and [d.decorator_name for d in found] == ["test_decorators_are_unwrapped"]
     assert inspecting.getargspec(made) == (["x", "y"], None, None, (3,))
     assert inspecting.getcallargs(made, 5) == {"x": 5, "y": 3}
+    assert callables.fn_args(made) == ("x", "y") and not callables.has_kwargs(made)
+    assert inspecting.getargspec(lambda a, *, b=2: a) == (["a"], None, None, None)
     exported = exporting.tf_export("a.name", v1=["another"])(target)
     assert exported is target
 
@@ -81,7 +83,9 @@ def test_arguments_of_callables():
 
     assert callables.fn_args(Called()) == ("a", "b") and callables.has_kwargs(Called())
     assert callables.fn_args(functools.partial(lambda a, b, c: a, 1, c=2)) == ("b",)
-    assert callables.get_func_name(functools.partial(mnist.load_mnist)) == "load_mnist"
+    assert callables.get_func_name(mnist.load_mnist) == "load_mnist"
+    assert callables.get_func_name(functools.partial(mnist.load_mnist)) == "<class 'functools.partial'>"
+    assert callables.get_func_name(Called().__call__) == "Called.__call__"
     with pytest.raises(ValueError, match="callable"):
         callables.get_func_code(7)
     names = {}

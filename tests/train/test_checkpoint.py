@@ -237,6 +237,7 @@ def test_an_object_may_make_its_parts_when_they_are_restored(tmp_path):
         tf.train.Checkpoint(it=made).restore(path).assert_consumed()
         ((name, reader),) = made._unconditional_checkpoint_dependencies
         assert (name, reader.place) == ("reader", 3)
+        assert made._checkpoint_dependencies == [(name, reader)]
 
 
 class Tables(tf.Module):

@@ -20,7 +20,7 @@ from tfexp.graph.scopes import get_default_graph
 from tfexp.train import saved_model_names as names
 from tfexp.train.checkpoint_utils import list_variables
 from tfexp.train.global_step import assert_global_step, get_global_step
-from tfexp.train.saved_model_loader import SavedModelLoader, contains_saved_model
+from tfexp.train.saved_model_loader import SavedModelLoader, contains_saved_model, first_ops
 from tfexp.train.scaffold import Scaffold
 
 _log = get_logger()
@@ -77,7 +77,7 @@ class SavedModelEstimator(Estimator):
         )
         outputs = dict(zip(keys, tensors or (), strict=True))
         assert_global_step(get_global_step())
-        start = self.saved_model_loader.first_ops(graph, self._graphs[mode])
+        start = first_ops(graph, self._graphs[mode])
         train_ops = graph.get_collection(names.TRAIN_OP_KEY)
         if len(train_ops) > 1:
             raise RuntimeError(f"The SavedModel has several training ops: {train_ops}")

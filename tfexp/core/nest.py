@@ -191,7 +191,7 @@ def _compare(first: Any, second: Any, check_types: bool, expand_composites: bool
         return
     if check_types and not same_kind(first, second):
         raise TypeError(
-            "The two structures don't have the same sequence type. First structure "
+            "The two namedtuples don't have the same sequence type. First structure "
             f"{_described(first)} has type {type(first).__name__}, while second structure {_described(second)} has type "
             f"{type(second).__name__}"
         )

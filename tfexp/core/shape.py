@@ -175,7 +175,7 @@ class TensorShape:
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
             self._dims = None if dims.unknown_rank else tuple(None if d.size == -1 else int(d.size) for d in dims.dim)
         elif isinstance(dims, (str, bytes)):
-            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
+            raise TypeError("A string has ambiguous TensorShape, please wrap in a list or convert to an int: " + str(dims))
         elif isinstance(dims, Iterable):
             self._dims = tuple(Dimension(d)._value for d in dims)
         else:

@@ -208,6 +208,8 @@ class Dataset(Structured, Composite):
 
     def concatenate(self, dataset: Dataset) -> Dataset:
         """The elements of this data set, then those of the other; TypeError when the two differ in structure or types."""
+        if not isinstance(dataset, Dataset):
+            raise TypeError(f"`dataset` must be a Dataset object, but got {type(dataset)}.")
         try:
             element = map_leaves(lambda a, b: a.most_specific(b), self._element, dataset._element)
         except (TypeError, ValueError) as error:

@@ -13,6 +13,7 @@ from tfexp.data.dataset import Dataset, mapped, replicated
 from tfexp.data.functions import stateful_function
 from tfexp.data.seeds import seed_tensors
 from tfexp.data.structure import Component, as_tensor, map_leaves, normalized, spec_of
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -196,11 +197,16 @@ def rejection_resample(
             acceptances = mapped(both, lambda accept_prob, _: accept_prob, keeps=True)
             originals = mapped(both, lambda _, prob_original: prob_original, keeps=True)
         kept = _filtered(dataset, acceptances, initials, class_func, seed)
+        unseen = None if initial_dist is None else _static_share_taken_unseen(initial, target)
+        if unseen == 0:
+            return kept
 
         def add_class_value(*element: Any) -> Any:
             return class_func(*element), element if len(element) > 1 else element[0]
 
         all_of_them = mapped(dataset, add_class_value)
+        if unseen == 1:
+            return all_of_them
         weights = mapped(originals, lambda prob: ((prob, 1.0 - prob),), keeps=True)
         logits = mapped(weights, lambda *p: log(p, name="logits"), keeps=True)
         return sampled_anew([all_of_them, kept], logits, seed)
@@ -239,6 +245,15 @@ def _acceptance(initial: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     ratios = target / (initial + np.finfo(initial.dtype.as_numpy_dtype).tiny)
     highest, lowest = reduce_max(ratios), reduce_min(ratios)
     return (ratios - lowest) / (highest - lowest), lowest
+
+
+def _static_share_taken_unseen(initial: Tensor, target: Tensor) -> float | None:
+    """What part of the data is taken without looking at it, where both distributions are known.
+
+    Only where it is all or nothing may one data set end before the other is asked for: a mixture would go on asking.
+    """
+    known = constant_value(initial), constant_value(target)
+    return None if known[0] is None or known[1] is None else float(np.min(known[1] / known[0]))
 
 
 def _estimated(classes: Dataset, target: Tensor) -> Dataset:

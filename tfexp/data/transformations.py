@@ -115,7 +115,9 @@ def cardinality(dataset: Dataset) -> Tensor:
 
 
 def get_structure(dataset_or_iterator: Any) -> Any:
-    """The structure of the elements, a TypeSpec for each part."""
+    """The structure of the elements, a TypeSpec for each part. TypeError for what has none."""
+    if not isinstance(dataset_or_iterator, (Dataset, Iterator)):
+        raise TypeError(f"`dataset_or_iterator` must be a Dataset or Iterator object, but got {type(dataset_or_iterator)}.")
     return spec_structure(dataset_or_iterator._element)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import cluster_pb2, config_pb2
 
-from tfexp.core.errors import InvalidArgumentError, UnknownError
+from tfexp.core.errors import InvalidArgumentError, NotFoundError, UnknownError
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.traffic import Traffic
 from tfexp.runtime.backend import register_backend
@@ -42,7 +42,7 @@ class Server:
 
     `server_or_cluster_def`: a ClusterSpec, a dict, a ClusterDef or a ServerDef, which names job and task too. Without
     `start` it begins to serve at `start()`. Raises ValueError when the task is none of the cluster's or is not said,
-    InvalidArgumentError for a protocol other than grpc, UnknownError when its address cannot be listened at. `bind`,
+    NotFoundError for a protocol other than grpc, UnknownError when its address cannot be listened at. `bind`,
     `security` (default: the environment's) and `session_gc_seconds` are tfexp's own: sessions whose clients died without
     closing them hold their graphs until `Session.reset`, as in TensorFlow, or until nobody has used them for so long
     (default: TFEXP_SESSION_GC_SECONDS, or 0: for ever). A client that comes back gets AbortedError. Variables stay.
@@ -63,8 +63,8 @@ class Server:
     ):
         cluster, job, index, default = _identity(server_or_cluster_def, job_name, task_index)
         if (protocol or "grpc") != "grpc":
-            raise InvalidArgumentError(
-                None, None, f"No server factory registered for protocol {protocol!r}: there is 'grpc'"
+            raise NotFoundError(
+                None, None, f"No server factory registered for the given ServerDef: protocol {protocol!r}. There is 'grpc'."
             )
         self._job, self._index = job, index
         self._name = f"/job:{job}/replica:0/task:{index}"

@@ -7,6 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.graph.convert import constant
+from tfexp.graph.operation import Operation
+from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.train import saved_model_names as names
@@ -93,28 +96,49 @@ class PredictOutput(ExportOutput):
 
 
 class EvalOutput(ExportOutput):
-    """The loss, predictions and metrics of an evaluation; metrics are pairs as of `tf.metrics`, called `NAME/value` and
-    `NAME/update_op`. ValueError where one of them is no tensor."""
+    """The loss, predictions and metrics of an evaluation, each a tensor or a dict of them, called `loss/NAME` and so on.
+
+    Metrics are pairs as of `tf.metrics`, or metrics of Keras, called `metrics/NAME/value` and `metrics/NAME/update_op`. Each
+    of the three is None where it is not given. ValueError where one of them is no tensor.
+    """
 
     _method = names.SUPERVISED_EVAL_METHOD_NAME
 
-    def __init__(self, loss: Any = None, predictions: Any = None, metrics: Mapping[str, tuple[Any, Any]] | None = None):
-        self._outputs: dict[str, Any] = {}
-        if loss is not None:
-            self._outputs["loss"] = loss
-        predictions = {} if predictions is None else named_tensors(predictions, "predictions", "predictions output")
-        self._outputs |= {_prefixed("predictions", key): value for key, value in predictions.items()}
-        for key, (value, update) in (metrics or {}).items():
-            self._outputs |= {f"{_prefixed('metrics', key)}/value": value, f"{_prefixed('metrics', key)}/update_op": update}
+    def __init__(self, loss: Any = None, predictions: Any = None, metrics: Any = None):
+        self.loss = None if loss is None else _below("loss", named_tensors(loss, "loss", "loss output", dense=True))
+        self.predictions = (
+            None
+            if predictions is None
+            else _below("predictions", named_tensors(predictions, "predictions", "predictions output", dense=True))
+        )
+        self.metrics = None if metrics is None else _values_and_updates(metrics)
 
     @property
     def outputs(self) -> dict[str, Any]:
-        return self._outputs
+        """All of them."""
+        return {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
 
     def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
         inputs = {key: build_tensor_info(tensor) for key, tensor in receiver_tensors.items()}
-        outputs = {key: build_tensor_info(value) for key, value in self._outputs.items() if hasattr(value, "dtype")}
+        outputs = {key: build_tensor_info(value) for key, value in self.outputs.items()}
         return build_signature_def(inputs, outputs, self._method)
+
+
+def _values_and_updates(metrics: Any) -> dict[str, Tensor]:
+    """The two tensors of each metric. An update that is an operation is waited for by an empty tensor."""
+    tensors: dict[str, Tensor] = {}
+    for given, metric in (metrics if isinstance(metrics, Mapping) else {"metrics": metrics}).items():
+        key = _prefixed("metrics", _name_of_key(given, "metrics output"))
+        value, update = metric if isinstance(metric, tuple) else (metric.result(), metric.updates[0])
+        if not isinstance(value, Tensor):
+            raise ValueError(f"{key} output value must be a Tensor; got {value}.")
+        if not isinstance(update, Tensor | Operation):
+            raise ValueError(f"{key} update_op must be a Tensor or Operation; got {update}.")
+        if isinstance(update, Operation):
+            with get_default_graph().control_dependencies([update]):
+                update = constant([], name="metric_op_wrapper")
+        tensors |= {f"{key}/value": value, f"{key}/update_op": update}
+    return tensors
 
 
 class TrainOutput(EvalOutput):
@@ -127,14 +151,24 @@ def _prefixed(prefix: str, key: str) -> str:
     return key if key.startswith(prefix) else f"{prefix}/{key}"
 
 
-def named_tensors(given: Any, single: str, what: str) -> dict[str, Any]:
-    """A dict of tensors by name: a tensor alone gets the name `single`, a tuple as a key becomes a path."""
+def _below(prefix: str, tensors: Mapping[str, Any]) -> dict[str, Any]:
+    return {_prefixed(prefix, key): value for key, value in tensors.items()}
+
+
+def _name_of_key(key: Any, what: str) -> str:
+    """A tuple as a key becomes a path. ValueError for what is no text."""
+    name = "/".join(key) if isinstance(key, tuple) else key
+    if not isinstance(name, str):
+        raise ValueError(f"{what} key must be a string; got {key}.")
+    return name
+
+
+def named_tensors(given: Any, single: str, what: str, dense: bool = False) -> dict[str, Any]:
+    """A dict of tensors by name: one alone is called `single`. ValueError for others, as for sparse ones if `dense`."""
     named = {}
     for key, value in (given if isinstance(given, Mapping) else {single: given}).items():
-        name = "/".join(key) if isinstance(key, tuple) else key
-        if not isinstance(name, str):
-            raise ValueError(f"{what} key must be a string; got {key}.")
-        if not isinstance(value, Tensor | SparseTensor):
+        name = _name_of_key(key, what)
+        if not isinstance(value, Tensor if dense else Tensor | SparseTensor):
             raise ValueError(f"{what} value must be a Tensor; got {value}.")
         named[name] = value
     return named

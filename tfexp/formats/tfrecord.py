@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from tfexp.core.errors import DataLossError
+from tfexp.core.errors import DataLossError, FailedPreconditionError
 from tfexp.formats.compressed_file import ByteStream, open_stream, window
 from tfexp.formats.crc import masked_crc32c, masked_crc32cs
 from tfexp.formats.file_errors import file_error
@@ -115,9 +115,9 @@ class TFRecordWriter:
             )
 
     def write(self, record: bytes) -> None:
-        """Appends a record."""
+        """Appends a record. FailedPreconditionError when the writer is closed."""
         if self._file.closed:
-            raise ValueError(f"{self._path}: the writer is closed")
+            raise FailedPreconditionError(None, None, f"Writer not initialized or previously closed: {self._path}")
         self._put(encode_record(record))
 
     def flush(self) -> None:

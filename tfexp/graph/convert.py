@@ -31,10 +31,13 @@ def register_tensor_conversion_function(base_type: Any, conversion_func: Convert
     """Let `conversion_func(value, dtype, name, as_ref)` convert instances of `base_type` (a type or a tuple of types).
 
     Functions of lower `priority` are asked first, then those registered earlier; NotImplemented passes on. TypeError for
-    what is no type or no function.
+    what is no type or no function, and for the types of Python's and NumPy's numbers.
     """
-    if not all(isinstance(one, type) for one in (base_type if isinstance(base_type, tuple) else (base_type,))):
+    base_types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(one, type) for one in base_types):
         raise TypeError("base_type must be a type or a tuple of types.")
+    if any(issubclass(one, (int, float, np.generic, np.ndarray)) for one in base_types):
+        raise TypeError("Cannot register conversions for Python numeric types and NumPy scalars and arrays.")
     if not callable(conversion_func):
         raise TypeError("conversion_func must be callable.")
     _CONVERTERS.append((priority, len(_CONVERTERS), base_type, conversion_func))

@@ -64,11 +64,12 @@ class Graph(Elements, Surroundings, Collections):
         output_dtypes: Sequence[DType] | None = None,
         compute_shapes: bool = True,
         device: str = "",
+        control_inputs: Sequence[Operation] | None = None,
     ) -> Operation:
         """Add a node of a registered op. `attrs` are native and complete (see `graph.apply` for calls by signature).
 
         `name` is made unique below the current name scope; a trailing slash says that it is whole and taken as it is.
-        What `device` leaves open, the devices around it say.
+        What `device` leaves open, the devices around it say. It waits for `control_inputs`, if None for what is around it.
         Raises RuntimeError when the graph is finalized, NotFoundError for an op that is not registered, ValueError for bad
         names and for shapes that cannot work.
         """
@@ -88,7 +89,7 @@ class Graph(Elements, Surroundings, Collections):
                 op_def,
                 node_name,
                 inputs,
-                self._control_inputs_for(inputs),
+                self._control_inputs_for(inputs) if control_inputs is None else control_inputs,
                 attrs,
                 output_dtypes if output_dtypes is not None else output_types(op_def, attrs),
                 self._next_id,
@@ -148,7 +149,7 @@ class Graph(Elements, Surroundings, Collections):
 
     def _add(self, op: Operation) -> None:
         if op.name in self._by_name:
-            raise ValueError(f"cannot add an op with name {op.name!r}: the graph has one already")
+            raise ValueError(f"Duplicate node name in graph: {op.name!r}")
         self._operations.append(op)
         self._by_name[op.name] = op
         self._next_id += 1
@@ -275,6 +276,7 @@ class Graph(Elements, Surroundings, Collections):
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         self._unfeedable.add(tensor)
+        self._nodes_changed()
 
     def is_feedable(self, tensor: Tensor) -> bool:
         return tensor not in self._unfeedable
@@ -298,7 +300,7 @@ class Graph(Elements, Surroundings, Collections):
             session = defaults.session_stack.current
             if session is None:
                 raise ValueError(
-                    f"Cannot {purpose} using `{method}()`: No default session is registered. Use `with sess.as_default()` "
+                    f"Cannot {purpose} using `{method}()`: No default session is registered. Use `with sess.as_default():` "
                     f"or pass an explicit session to `{method}(session=sess)`"
                 )
             if session.graph is not self:

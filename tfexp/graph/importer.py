@@ -261,8 +261,12 @@ class Importer:
         if "_class" in attrs:
             attrs["_class"] = [self._colocation(group) for group in attrs["_class"]]
         hints = attrs.pop("_output_shapes", None)
-        with self.graph.control_dependencies(controls):
-            op = self.graph.add_node(node.op, inputs, attrs, name=self.names[node.name] + "/", device=node.device)
+        # Each node waits for what is around the import, also where an input of it does so already.
+        controls += [op for around in self.graph._control_stack for op in around.ops]
+        name, device = f"{self.names[node.name]}/", node.device
+        op = self.graph.add_node(
+            node.op, inputs, attrs, name=name, device=device, control_inputs=list(dict.fromkeys(controls))
+        )
         for i, (owner, position, key) in enumerate(back_edges):
             if owner == node.name:
                 back_edges[i] = (op, position, key)

@@ -119,6 +119,11 @@ class Operation:
         ]
 
     @property
+    def _output_types(self) -> list[int]:
+        """The types of the outputs, as numbers of `types_pb2`."""
+        return [tensor.dtype.as_datatype_enum for tensor in self._outputs]
+
+    @property
     def control_inputs(self) -> list[Operation]:
         return list(self._control_inputs)
 
@@ -176,6 +181,10 @@ class Operation:
         self._attrs[name] = value
         self._graph._nodes_changed()
 
+    def _clear_attr(self, name: str) -> None:
+        self._attrs.pop(name, None)
+        self._graph._nodes_changed()
+
     def _set_device(self, device: str | DeviceSpecV2) -> None:
         self._device = device if isinstance(device, str) else device.to_string()
         self._graph._nodes_changed()
@@ -189,7 +198,10 @@ class Operation:
         self._add_control_inputs([op])
 
     def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
+        """Wait for these as well. TypeError for what is no Operation."""
         for op in ops:
+            if not isinstance(op, Operation):
+                raise TypeError(f"op must be an Operation: {op}")
             if op not in self._control_inputs:
                 self._control_inputs.append(op)
                 op._control_outputs.append(self)

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tfexp.core import dtypes
+from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import Op, flatten_args, group_inputs
-from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
+from tfexp.core.shape import HandleShape, InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.handles import handle_dtype, handle_shape, note_elements
 from tfexp.graph.tensor import Tensor
@@ -126,12 +127,6 @@ def refused(op_def: Op, attrs: dict[str, Any], inputs: Sequence[InputShape]) -> 
 def flatten_shapes(result: Any) -> list[Any]:
     """A rule's sequence of shapes; None stands for 'no outputs'."""
     return [] if result is None else list(result)
-
-
-def shape_text(shape: TensorShape) -> str:
-    """`[2,?]`, or `?` for unknown rank: how TensorFlow's errors write shapes."""
-    dims = shape.known_dims
-    return "?" if dims is None else dims_text(dims)
 
 
 def _input_shape(tensor: Tensor) -> InputShape:

@@ -121,7 +121,9 @@ class Surroundings:
     def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any], name: str = "") -> None:
         for key, value in self._attr_scopes.items():
             if key not in attrs:
-                attrs[key] = _native(value(NodeDef(name=name, op=op_type)) if callable(value) else value)
+                value = _native(value(NodeDef(name=name, op=op_type)) if callable(value) else value)
+                if value is not None:
+                    attrs[key] = value
         if op_type in self._gradient_overrides:
             attrs.setdefault("_gradient_op_type", self._gradient_overrides[op_type])
         if op_type in self._kernel_labels:

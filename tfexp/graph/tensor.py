@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import OperatorNotAllowedInGraphError
+from tfexp.core.merged_shape import merged
 from tfexp.core.reference import Reference
 from tfexp.core.shape import TensorShape, as_shape
 
@@ -72,7 +73,7 @@ class Tensor:
 
     def set_shape(self, shape: Any) -> None:
         """Merge `shape` into what is known; ValueError when the two contradict each other."""
-        self._shape = self._shape.merge_with(as_shape(shape))
+        self._shape = merged(self._shape, as_shape(shape))
         self._claimed = True
         self._op.graph._shapes_changed()
 

@@ -58,12 +58,11 @@ def _transposed_shape(x: InputShape, perm: InputShape) -> TensorShape:
     order = perm.value
     dims = x.known_dims
     length = perm.known_dims[0] if perm.known_dims else None
-    if dims is None and length is None:
-        return TensorShape(None)
-    count = len(dims) if dims is not None else length
-    required_dim(length, count)
-    if dims is None or order is None:
-        return TensorShape([None] * count)  # type: ignore[operator]  # one of the two is known
+    if dims is None:
+        return TensorShape(None if length is None else [None] * length)
+    required_dim(length, len(dims))
+    if order is None:
+        return TensorShape([None] * len(dims))
     for axis in order.tolist():
         if not -len(dims) <= axis < len(dims):
             raise ValueError(f"perm dim {axis} is out of range of input rank {len(dims)}")

@@ -14,11 +14,12 @@ from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op, with_dependencies
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, reshape, shape, size
 from tfexp.ops.array_slice import strided_slice
 from tfexp.ops.check import Assert
+from tfexp.ops.check_told import told_data, told_difference
 from tfexp.ops.comparison import equal, greater_equal, less
 from tfexp.ops.comparison import greater as greater_op
 from tfexp.ops.comparison import less_equal as less_equal_op
@@ -51,6 +52,8 @@ def _binary(
     """Assert that `x sign y` holds element-wise; InvalidArgumentError now, when both are known and it does not."""
     with name_scope(name, default_name, [x, y, data]):
         x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+        if executing_eagerly():
+            return _binary_at_once(sign, x, y, data, summarize, message)
         if data is None:
             data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
         if message:
@@ -60,6 +63,19 @@ def _binary(
         if static_x is not None and static_y is not None and not _STATIC[sign](static_x, static_y).all():
             raise InvalidArgumentError(None, None, "\n".join(_static_text(d) for d in data))
         return Assert(condition, data, summarize=summarize)
+
+
+def _binary_at_once(sign: str, x: Tensor, y: Tensor, data: Any, summarize: int | None, message: str | None) -> Any:
+    """None where it holds. InvalidArgumentError, also of the op for shapes that do not go together."""
+    values = [constant_value(tensor) for tensor in (x, y, _DYNAMIC[sign](x, y))]
+    one, other, held = (np.asarray(value) for value in values)
+    if held.all():
+        return None
+    if data is None:
+        lines = told_difference(sign, one, other, held, summarize)
+    else:
+        lines = told_data(data, summarize)
+    raise InvalidArgumentError(None, None, "\n".join([message, *lines] if message else lines))
 
 
 def _static_text(part: Any) -> str:
@@ -132,10 +148,12 @@ def _against_zero(
     with name_scope(name, default_name, [x, data]):
         x = convert_to_tensor(x, name="x")
         if data is None:
-            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = "]
+            at_once = executing_eagerly()
+            called = f"shape={x.shape} dtype={x.dtype.name}" if at_once else x.name
+            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({called}) = "]
             if sign == "<=":
                 texts = ["".join(texts)]  # one string: so it is in TensorFlow's graphs, for this condition alone
-            data = [_sentence(message), *texts, x]
+            data = [(message or "") if at_once else _sentence(message), *texts, x]
         zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
         low, high = (zero, x) if sign in (">", ">=") else (x, zero)
         compare = assert_less if sign in (">", "<") else assert_less_equal

@@ -10,12 +10,12 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.formats.example_scan import Column, read_columns
 from tfexp.formats.example_template import Templates
 from tfexp.formats.example_wire import BYTES, FLOATS, INTS, MalformedError
-from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.parse_one_example import parse_one
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, texts_of

@@ -11,12 +11,12 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.formats.example_scan import Column
 from tfexp.formats.example_wire import BYTES, FLOATS, INTS, MalformedError
 from tfexp.formats.sequence_scan import Lists, read_sequences
-from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 from tfexp.ops.string_arrays import attr_bytes, shown, texts_of
 

@@ -213,6 +213,15 @@ class ResourceVariable(RefVariable):
     def assign_sub(self, delta: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
         return self._assigned(resource_state.assign_sub_variable_op, delta, name, read_value)
 
+    def __bool__(self) -> bool:
+        return bool(self.read_value())
+
+    def numpy(self) -> Any:
+        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+
+    def __copy__(self) -> ResourceVariable:
+        return self
+
     def __deepcopy__(self, memo: Any) -> Any:
         raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled: a copy needs a name")
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
+from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.workers import scratch
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
-from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_fill import range as range_

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core import merged_shape
 from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape, broadcast_shapes, dims_text
-from tfexp.graph.shape_inference import shape_text
+
+merged = merged_shape.merged
 
 
 def with_rank(shape: TensorShape, rank: int) -> TensorShape:
@@ -45,22 +47,6 @@ def merged_dims(d: int | None, e: int | None) -> int | None:
     if d is not None and e is not None and d != e:
         raise ValueError(f"Dimensions must be equal, but are {d} and {e}")
     return e if d is None else d
-
-
-def merged(a: TensorShape, b: TensorShape) -> TensorShape:
-    """The shape that both allow; ValueError with the first dimension in which they differ."""
-    x, y = a.known_dims, b.known_dims
-    if x is None or y is None:
-        return a if y is None else b
-    if len(x) != len(y):
-        raise ValueError(f"Shapes must be equal rank, but are {len(x)} and {len(y)}")
-    for i, (d, e) in enumerate(zip(x, y, strict=True)):
-        if d is not None and e is not None and d != e:
-            raise ValueError(
-                f"Dimension {i} in both shapes must be equal, but are {d} and {e}. "
-                f"Shapes are {shape_text(a)} and {shape_text(b)}."
-            )
-    return TensorShape([e if d is None else d for d, e in zip(x, y, strict=True)])
 
 
 def check_begins_with(shape: TensorShape, beginning: TensorShape) -> None:

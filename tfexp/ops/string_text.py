@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape, broadcast_shapes
-from tfexp.graph.shape_inference import shape_text
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of

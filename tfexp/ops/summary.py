@@ -16,7 +16,7 @@ from tensorboard.compat.proto import summary_pb2
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Op, define_op
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, dims_text
 from tfexp.formats.tensor import array_to_content
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
@@ -59,7 +59,7 @@ def _(ctx: Any, tags: Any, values: Any) -> np.ndarray:
         raise InvalidArgumentError(
             None,
             None,
-            f"tags and values not the same shape: {list(tags.shape)} != {list(values.shape)} "
+            f"tags and values not the same shape: {dims_text(tags.shape)} != {dims_text(values.shape)} "
             f"(tag {_text(tags.reshape(-1)[0]) if tags.size else ''!r})",
         )
     summary = summary_pb2.Summary()
@@ -237,6 +237,8 @@ def text(name: str, tensor: Any, collections: Any = None) -> Tensor:
 def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tensor:
     """One summary of all that `inputs` hold; a tag may come once only. `tf.summary.merge`."""
     _refuse_eager_merge()
+    if isinstance(inputs, str):
+        raise TypeError(f"Expected list for 'inputs' argument to 'merge_summary' Op, not {inputs!r}.")
     with summary_scope(name, default_name="Merge", values=inputs):
         value: Tensor = merge_summary(list(inputs), name=None if name is None else _clean_tag(name))
         get_default_graph().add_to_collections(collections or [], value)

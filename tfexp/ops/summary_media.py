@@ -11,7 +11,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tfexp.core import dtypes
 from tfexp.core.op import Attr, Op, define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.image_files import encode_png
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.convert import convert_to_tensor
@@ -63,7 +63,7 @@ def _(ctx: Any, tag: Any, tensor: np.ndarray, *, max_images: int, bad_color: Ten
     if np.ndim(tag):
         raise ValueError("Tags must be a scalar")
     if np.ndim(tensor) != 4 or tensor.shape[3] not in _CHANNELS:
-        raise ValueError(f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(np.shape(tensor))}")
+        raise ValueError(f"Tensor must be 4-D with last dim 1, 3, or 4, not {dims_text(np.shape(tensor))}")
     _, height, width, depth = tensor.shape
     color = make_ndarray(bad_color)
     if tensor.dtype != np.uint8 and color.size < depth:

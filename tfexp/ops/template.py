@@ -126,7 +126,10 @@ def make_template(
 ) -> Template:
     """`func_`, with `kwargs` bound, as a Template whose variables live in the scope `name_`, made unique, or `unique_name_`.
 
-    Each call names its operations anew. ValueError when a later call makes a trainable variable. `tf.make_template`.
+    Each call names its operations anew. ValueError without a name, and when a later call makes a trainable variable.
+    `tf.make_template`.
     """
+    if name_ is None:
+        raise ValueError("name cannot be None.")
     function = functools.partial(func_, **kwargs) if kwargs else func_
     return Template(name_, function, create_scope_now_, unique_name_, custom_getter_)

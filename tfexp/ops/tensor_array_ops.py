@@ -12,9 +12,9 @@ import numpy as np
 
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import InvalidArgumentError, OpError, UnimplementedError
+from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
-from tfexp.graph.shape_inference import shape_text
 from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 

@@ -88,6 +88,11 @@ class Trackable:
         """All parts. TF 1.15 calls it so."""
         return [TrackableReference(name, part) for name, part in self._checkpoint_children()]
 
+    @property
+    def _checkpoint_dependencies(self) -> list[TrackableReference]:
+        """All parts, which subclasses may add to. TF 1.15 calls it so."""
+        return self._unconditional_checkpoint_dependencies
+
     def _lookup_dependency(self, name: str) -> Any:
         """The part for what a checkpoint has under that name, or None. Subclasses may make it here. Source: TF 1.15."""
         return dict(self._checkpoint_children()).get(name)

@@ -101,10 +101,11 @@ class EagerGraph(Graph):
         output_dtypes: Sequence[DType] | None = None,
         compute_shapes: bool = True,
         device: str = "",
+        control_inputs: Sequence[Operation] | None = None,
     ) -> Operation:
         """Run the op; the returned Operation has the results as its outputs. Raises what `Session.run` would.
 
-        Shapes are those of the values, and the devices around it say where: the last two arguments are for nodes.
+        Shapes are those of the values, and the devices around it say where: the last three arguments are for nodes.
         """
         op_def = self._registered(op_type)
         attrs = dict(attrs or {})

@@ -52,7 +52,7 @@ class FeedSpec:
 
     def _holds(self, value: int) -> bool:
         if self.is_string:
-            return True
+            return False
         try:
             with np.errstate(over="ignore"):
                 number = self.numpy_dtype.type(value)

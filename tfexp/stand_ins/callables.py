@@ -10,6 +10,8 @@ from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
+from tfexp.stand_ins.decorators import unwrap
+
 
 def _innermost(func: Any) -> Any:
     while isinstance(func, functools.partial):
@@ -18,7 +20,11 @@ def _innermost(func: Any) -> Any:
 
 
 def fn_args(fn: Any) -> tuple[str, ...]:
-    """The names of a callable's arguments, without `self` and without those that a `functools.partial` has given."""
+    """The names of a callable's arguments, without `self` and without those that a `functools.partial` has given.
+
+    Those of what TensorFlow's decorators decorate.
+    """
+    fn = unwrap(fn)[1]
     if isinstance(fn, functools.partial):
         given = set(fn.keywords)
         return tuple(name for name in fn_args(fn.func)[len(fn.args) :] if name not in given)
@@ -30,7 +36,7 @@ def fn_args(fn: Any) -> tuple[str, ...]:
 
 def has_kwargs(fn: Any) -> bool:
     """Whether a callable takes any keyword. TypeError for what is no callable."""
-    fn = _innermost(fn)
+    fn = _innermost(unwrap(fn)[1])
     if not callable(fn):
         raise TypeError(f"fn should be a function-like object, but is of type {type(fn)}.")
     return inspect.getfullargspec(fn if inspect.isroutine(fn) else fn.__call__).varkw is not None
@@ -38,11 +44,13 @@ def has_kwargs(fn: Any) -> bool:
 
 def get_func_name(func: Any) -> str:
     """What a message calls a callable. ValueError for what is none."""
-    func = _innermost(func)
+    func = unwrap(func)[1]
     if not callable(func):
         raise ValueError("Argument must be callable")
-    if inspect.isroutine(func):
+    if inspect.isfunction(func):
         return func.__name__
+    if inspect.ismethod(func):
+        return f"{type(func.__self__).__name__}.{func.__func__.__name__}"
     return str(type(func))
 
 

@@ -29,10 +29,8 @@ def getfullargspec(obj: Any) -> inspect.FullArgSpec:
 
 
 def getargspec(obj: Any) -> ArgSpec:
-    """(positional arguments, name of `*args`, name of `**kwargs`, defaults). ValueError for keyword-only arguments."""
+    """(positional arguments, name of `*args`, name of `**kwargs`, defaults): nothing of keyword-only arguments."""
     spec = getfullargspec(obj)
-    if spec.kwonlyargs:
-        raise ValueError(f"{obj!r} has keyword-only arguments: use getfullargspec")
     return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
+
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
@@ -18,12 +20,29 @@ def _variables_below(graph: Any, scope: str | None) -> dict[str, Any]:
 
 
 def export_scoped_meta_graph(
-    filename: str | None = None, graph: Any = None, export_scope: str | None = None, **options: Any
+    filename: str | None = None,
+    graph: Any = None,
+    export_scope: str | None = None,
+    as_text: bool = False,
+    unbound_inputs_col_name: str = meta_graph.UNBOUND,
+    **options: Any,
 ) -> tuple[Any, dict[str, Any]]:
-    """(the MetaGraphDef of what is below a scope, {name: variable} of the variables there)."""
+    """(the MetaGraphDef of what is below a scope, {name: variable} of the variables there).
+
+    The names of what the nodes there take from elsewhere are in that collection.
+    """
     graph = graph or get_default_graph()
-    definition = meta_graph.export_meta_graph(filename, graph=graph, export_scope=export_scope, **options)
+    definition = meta_graph.export_meta_graph(graph=graph, export_scope=export_scope, **options)
+    _rename_collection(definition, meta_graph.UNBOUND, unbound_inputs_col_name)
+    if filename:
+        meta_graph.write_meta_graph(filename, definition, as_text)
     return definition, _variables_below(graph, export_scope)
+
+
+def _rename_collection(definition: Any, old: str, new: str) -> None:
+    if old != new and old in definition.collection_def:
+        definition.collection_def[new].CopyFrom(definition.collection_def[old])
+        del definition.collection_def[old]
 
 
 def import_scoped_meta_graph(meta_graph_or_file: Any, clear_devices: bool = False, **options: Any) -> dict[str, Any]:
@@ -38,12 +57,17 @@ def import_scoped_meta_graph_with_return_elements(
     import_scope: str | None = None,
     input_map: Any = None,
     return_elements: Any = None,
+    unbound_inputs_col_name: str = meta_graph.UNBOUND,
     **_: Any,
 ) -> tuple[dict[str, Any], list[Any] | None]:
     """The same, and the elements of that name."""
     graph = graph or get_default_graph()
     with graph.as_default():
         definition = read_meta_graph(meta_graph_or_file)
+        if unbound_inputs_col_name != meta_graph.UNBOUND:
+            given, definition = definition, MetaGraphDef()
+            definition.CopyFrom(given)
+            _rename_collection(definition, unbound_inputs_col_name, meta_graph.UNBOUND)
         scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, input_map=input_map or {})
         prefix = f"{scope}/" if scope else ""
         elements = None if return_elements is None else [graph.as_graph_element(prefix + name) for name in return_elements]

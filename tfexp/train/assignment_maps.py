@@ -47,7 +47,7 @@ def _variable(target: Any) -> Any:
             raise ValueError(f"assignment_map's values are variables, lists of a variable's parts, or names: {target!r}")
         return target
     store = variable_store()
-    found = store._vars.get(target) or store._partitioned_vars.get(target)
+    found = store._vars.get(target, store._partitioned_vars.get(target))
     if found is None:
         raise ValueError(f"Variable {target} is not found in the graph: it has {', '.join(sorted(store._vars))}")
     return found

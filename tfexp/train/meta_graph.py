@@ -33,7 +33,7 @@ _log = logging.getLogger("tensorflow")
 _TENSORFLOW_VERSION = "1.15.0"
 
 # The collection that lists the inputs from outside of an exported scope, and how these are called in its graph.
-_UNBOUND = "unbound_inputs"
+UNBOUND = "unbound_inputs"
 _UNBOUND_PREFIX = "$unbound_inputs_"
 
 # The collections whose items travel as protos of their own, and how they come back.
@@ -121,19 +121,19 @@ def export_meta_graph(
         if not (clear_extraneous_savers and key == GraphKeys.SAVERS):
             _add_collection(definition, graph, key, export_scope)
     if unbound:
-        definition.collection_def[_UNBOUND].bytes_list.value.extend(name.encode() for name in unbound)
+        definition.collection_def[UNBOUND].bytes_list.value.extend(name.encode() for name in unbound)
     if clear_extraneous_savers and saver_def is not None:
         definition.collection_def[GraphKeys.SAVERS].bytes_list.value.append(saver_def.SerializeToString())
     if saver_def is not None:
         definition.saver_def.CopyFrom(saver_def)
     if filename:
-        _write(filename, definition, as_text)
+        write_meta_graph(filename, definition, as_text)
         if save_debug_info:
-            _write(f"{os.path.splitext(filename)[0]}.debug", graph_debug_info(graph.get_operations()), as_text)
+            write_meta_graph(f"{os.path.splitext(filename)[0]}.debug", graph_debug_info(graph.get_operations()), as_text)
     return definition
 
 
-def _write(filename: str, definition: Message, as_text: bool) -> None:
+def write_meta_graph(filename: str, definition: Message, as_text: bool) -> None:
     if as_text:
         replace_file(filename, text_format.MessageToString(definition).encode())
     else:
@@ -289,7 +289,7 @@ def import_scoped_meta_graph_with_return_elements(
 ) -> tuple[str, list[Any] | None]:
     """`import_scoped_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
     given = kwargs.get("input_map") or {}
-    unbound = definition.collection_def[_UNBOUND].bytes_list.value if _UNBOUND in definition.collection_def else []
+    unbound = definition.collection_def[UNBOUND].bytes_list.value if UNBOUND in definition.collection_def else []
     missing = [name for name in map(attr_codec.as_text, unbound) if name not in given]
     if missing:
         raise ValueError(f"Graph contains unbound inputs: {','.join(missing)}. Must provide these inputs through input_map.")
@@ -303,7 +303,7 @@ def import_scoped_meta_graph_with_return_elements(
     made_with = definition.meta_info_def.stripped_op_list
     elements = import_graph_def(graph_def, name=import_scope or "", **{"producer_op_list": made_with, **kwargs})
     for key, collection in sorted(definition.collection_def.items()):
-        if key != _UNBOUND:
+        if key != UNBOUND:
             for item in _items(graph, key, collection, scope):
                 graph.add_to_collection(key, item)
     return scope, elements

@@ -13,6 +13,7 @@ from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 from tfexp.core.log import get_logger
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.graph import Graph
+from tfexp.graph.scopes import get_default_graph
 from tfexp.train import saved_model_names as names
 from tfexp.train.saver import Saver, import_meta_graph_with_return_elements
 
@@ -67,6 +68,48 @@ def get_asset_tensors(
     folder = os.path.join(os.fsdecode(export_dir), names.ASSETS_DIRECTORY)
     prefix = f"{import_scope}/" if import_scope else ""
     return {prefix + asset.tensor_info.name: os.fsencode(os.path.join(folder, asset.filename)) for asset in kept}
+
+
+def _named(signature: Any, key: str, import_scope: str | None) -> Any:
+    """The element of the default graph that a signature of one op is about."""
+    name = signature.outputs[key].name
+    return get_default_graph().as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+
+
+def get_init_op(meta_graph_def: MetaGraphDef, import_scope: str | None = None) -> Any:
+    """What is to run first of a graph that the default graph has, or None."""
+    return next(iter(first_ops(get_default_graph(), meta_graph_def, import_scope)), None)
+
+
+def get_train_op(meta_graph_def: MetaGraphDef, import_scope: str | None = None) -> Any:
+    """What trains, of a graph that the default graph has, or None."""
+    key = names.TRAIN_OP_SIGNATURE_KEY
+    if key in meta_graph_def.signature_def:
+        return _named(meta_graph_def.signature_def[key], key, import_scope)
+    return next(iter(get_default_graph().get_collection(names.TRAIN_OP_KEY)), None)
+
+
+def first_ops(
+    graph: Graph,
+    meta_graph: MetaGraphDef,
+    import_scope: str | None = None,
+    before: Mapping[str, list[Any]] = _NOTHING_BEFORE,
+) -> list[Any]:
+    """The operations to run first: those of the collections that came with the graph, or of its own signature.
+
+    before: what the collections had already.
+    """
+    if names.INIT_OP_SIGNATURE_KEY in meta_graph.signature_def:
+        key = names.INIT_OP_SIGNATURE_KEY
+        with graph.as_default():
+            return [_named(meta_graph.signature_def[key], key, import_scope)]
+    for key, old in before.items():
+        new = [op for op in graph.get_collection(key) if op not in old]
+        if len(new) > 1:
+            raise RuntimeError(f"Expected exactly one op in {key}, found {len(new)}: {new}")
+        if new:
+            return new
+    return []
 
 
 class SavedModelLoader:
@@ -138,30 +181,8 @@ class SavedModelLoader:
     def _run_first(
         self, sess: Any, meta_graph: MetaGraphDef, import_scope: str | None, before: Mapping[str, list[Any]]
     ) -> None:
-        for start in self.first_ops(sess.graph, meta_graph, import_scope, before):
+        for start in first_ops(sess.graph, meta_graph, import_scope, before):
             sess.run(start, feed_dict=get_asset_tensors(self._export_dir, meta_graph, import_scope))
-
-    def first_ops(
-        self,
-        graph: Graph,
-        meta_graph: MetaGraphDef,
-        import_scope: str | None = None,
-        before: Mapping[str, list[Any]] = _NOTHING_BEFORE,
-    ) -> list[Any]:
-        """The operations to run first: those of the collections that came with the graph, or of its own signature.
-
-        before: what the collections had already.
-        """
-        if names.INIT_OP_SIGNATURE_KEY in meta_graph.signature_def:
-            name = meta_graph.signature_def[names.INIT_OP_SIGNATURE_KEY].outputs[names.INIT_OP_SIGNATURE_KEY].name
-            return [graph.as_graph_element(f"{import_scope}/{name}" if import_scope else name)]
-        for key, old in before.items():
-            new = [op for op in graph.get_collection(key) if op not in old]
-            if len(new) > 1:
-                raise RuntimeError(f"Expected exactly one op in {key}, found {len(new)}: {new}")
-            if new:
-                return new
-        return []
 
 
 def load(
