@@ -305,3 +305,19 @@ def test_parts_that_are_made_after_restoring_get_their_values_at_once(tmp_path):
     status = root.restore(path)
     assert [v.numpy() for v in made(root, 5.0)] == [2.0] * 5 + [7.0]
     status.assert_consumed()
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_templates_are_parts(tmp_path):
+    def scaled(x, start):
+        with tf.variable_scope("inner"):
+            return x * tf.get_variable("scale", initializer=start)
+
+    template = tf.make_template("t", scaled)
+    template(1.0, 3.0)
+    path = tf.train.Checkpoint(part=template).save(str(tmp_path / "template"))
+    assert "part/inner.Sscale/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+    other = tf.make_template("other", scaled)
+    status = tf.train.Checkpoint(part=other).restore(path)
+    assert other(2.0, 9.0).numpy() == 6.0
+    status.assert_consumed()
