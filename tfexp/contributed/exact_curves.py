@@ -140,8 +140,8 @@ def auc_with_confidence_intervals(
     with variable_scope(name, "auc_with_confidence_intervals", (labels, predictions, weights)):
         known, seen, counted, update = _all_so_far(labels, predictions, weights)
         area, variance = _area_and_variance(known, seen, counted)
-        width = float(inverse_normal(np.float64((1 + alpha) / 2))) * sqrt(variance)  # type: ignore[operator]
-        bounds = area - width, area + width
+        width = float(inverse_normal(np.array((1 + alpha) / 2))) * sqrt(variance)  # type: ignore[operator]
+        bounds: tuple[Any, ...] = (area - width, area + width)
         if logit_transformation:
             inside = (area > 0.0) & (area < 1.0)
             share: Any = where(inside, area, 0.5 * ones_like(area))  # type: ignore[operator]
