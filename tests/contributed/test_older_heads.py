@@ -39,3 +39,9 @@ def test_areas_by_trapezoids(session, head, logits, labels, wanted):
     spec = head.create_estimator_spec({}, "eval", tf.constant(logits), labels=tf.constant(labels))
     session.run(tf.local_variables_initializer())
     assert session.run(spec.eval_metric_ops["auc_precision_recall"][1]) == pytest.approx(wanted, rel=1e-4)
+
+
+def test_names_of_classes_are_exported_alone():
+    spec = heads.multi_label_head(3).create_estimator_spec({}, "infer", tf.constant(LOGITS))
+    assert spec.predictions.keys() == {"logits", "probabilities"}
+    assert spec.export_outputs["classification"].classes.shape.as_list() == [4, 3]

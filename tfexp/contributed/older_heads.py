@@ -42,7 +42,10 @@ class OlderMultiClassHead(MultiClassHead, OlderHead):
 
 
 class OlderMultiLabelHead(MultiLabelHead, OlderHead):
-    """`tf.contrib.estimator.multi_label_head`."""
+    """`tf.contrib.estimator.multi_label_head`: only what it exports has the names of classes."""
+
+    def _predictions(self, logits: Tensor) -> dict[str, Any]:
+        return {key: value for key, value in super()._predictions(logits).items() if key != "classes"}
 
 
 class OlderLogisticRegressionHead(LogisticRegressionHead, OlderHead):

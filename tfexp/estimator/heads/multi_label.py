@@ -87,7 +87,7 @@ class MultiLabelHead(SingleHead):
         return metrics
 
     def export_outputs(self, predictions: Mapping[str, Any]) -> dict[str, ExportOutput]:
-        classification = ClassificationOutput(predictions["probabilities"], predictions["classes"])
+        classification = ClassificationOutput(predictions["probabilities"], self._classes.all_words(predictions["logits"]))
         return {
             names.DEFAULT_SERVING_SIGNATURE_DEF_KEY: classification,
             "classification": classification,
