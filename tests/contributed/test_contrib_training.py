@@ -112,6 +112,21 @@ def test_slim_training_operations():
         assert session.run(tf.train.get_global_step()) == 3
 
 
+def test_summaries_of_gradients_are_called_as_each_module_does():
+    pairs = [(tf.ones([3]), tf.get_variable("v", [3])), (None, tf.get_variable("w", [3]))]
+    for module, wanted in (
+        (tf.contrib.training, ["v_gradient", "v_gradient_norm"]),
+        (tf.contrib.slim.learning, ["v/gradient", "v/gradient_norm"]),
+    ):
+        assert [made.op.name for made in module.add_gradients_summaries(pairs)] == wanted
+        tf.get_default_graph().clear_collection(tf.GraphKeys.SUMMARIES)
+        loss = tf.reduce_sum(tf.get_collection(tf.GraphKeys.GLOBAL_VARIABLES)[0])
+        module.create_train_op(loss, tf.train.GradientDescentOptimizer(0.1), summarize_gradients=True)
+        made = [summary.op.name for summary in tf.get_collection(tf.GraphKeys.SUMMARIES)]
+        assert [name.split("/")[-1] for name in made] == ["v_gradient", "v_gradient_norm"]
+        assert all(name.startswith("summarize_grads") for name in made)
+
+
 def test_slim_trains_to_a_number_of_steps(tmp_path):
     train = tf.contrib.slim.learning.create_train_op(model(), tf.train.GradientDescentOptimizer(0.1))
     loss = tf.contrib.slim.learning.train(
