@@ -137,7 +137,7 @@ def ind_rnn(v, x, h):
 def indy_gru(v, x, h):
     gates = x @ v["gates/kernel_w"] + np.tile(h, 2) * v["gates/kernel_u"] + v["gates/bias"]
     r, u = np.split(sigmoid(gates), 2, 1)
-    candidate = x @ v["candidate/kernel_w"] + r * h * v["candidate/kernel_u"] + v["candidate/bias"]
+    candidate = x @ v["candidate/kernel"] + r * h * v["candidate/kernel_u"] + v["candidate/bias"]
     return (u * h + (1 - u) * np.tanh(candidate),) * 2
 
 

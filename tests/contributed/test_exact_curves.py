@@ -55,6 +55,38 @@ def test_the_area_under_the_precision_recall_curve():
         assert session.run(value) == pytest.approx((1 + (1 + 2 / 3) / 2 + (2 / 3 + 3 / 4) / 2) / 3)
 
 
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        ({}, [0.8333333, 0.2650024, 0.985783]),
+        ({"logit_transformation": False}, [0.8333333, 0.4681156, 1.198551]),
+        ({"alpha": 0.5}, [0.8333333, 0.6691879, 0.9251422]),
+        ({"weights": [1.0, 2.0, 1.0, 3.0, 1.0]}, [0.71875, 0.41406, 0.9023616]),
+    ],
+)
+def test_the_interval_of_an_area(options, wanted):
+    """Numbers of TensorFlow 1.15."""
+    data, update = metrics.auc_with_confidence_intervals([0, 1, 1, 0, 1], [0.1, 0.2, 0.2, 0.2, 0.3], **options)
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        assert session.run(data) == (0, 0, 0)
+        session.run(update)
+        np.testing.assert_allclose(session.run([data.auc, data.lower, data.upper]), wanted, rtol=2e-6)
+        session.run(update)  # each example twice
+        assert session.run(data.upper) < wanted[2]
+
+
+def test_areas_of_0_and_1_and_of_one_class_are_their_own_interval():
+    for labels, wanted in (([0, 0, 1, 1], 1), ([1, 1, 0, 0], 0), ([1, 1, 1, 1], 0)):
+        data, update = metrics.auc_with_confidence_intervals(labels, [0.1, 0.2, 0.3, 0.4])
+        with tf.Session() as session:
+            session.run(tf.local_variables_initializer())
+            session.run(update)
+            assert session.run(data) == (wanted,) * 3
+    with pytest.raises(ValueError, match="alpha must be between 0 and 1"):
+        metrics.auc_with_confidence_intervals([0], [0.5], alpha=1.5)
+
+
 def test_other_curves_and_labels_are_refused():
     with pytest.raises(ValueError, match="curve must be"):
         metrics.streaming_dynamic_auc([1], [0.5], curve="LIFT")

@@ -27,3 +27,17 @@ def test_trees_grow_from_examples_in_one_batch(tmp_path):
     classes = labelled([[1.0], [0.0], [0.0], [1.0]])
     classifier = grown.boosted_trees_classifier_train_in_memory(classes, columns(), str(tmp_path / "c"), **settings)
     assert [int(one["class_ids"][0]) for one in classifier.predict(classes)] == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("labels", "settings", "message"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], {}, "all empty"),
+        ([1.0, 1.0, 5.0, 5.0], {"tree_complexity": 99.0, "pruning_mode": "post"}, "non-negative"),
+    ],
+)
+def test_importances_are_normalized_where_something_was_gained(tmp_path, labels, settings, message):
+    trees = tf.estimator.BoostedTreesRegressor(columns(), 1, str(tmp_path), n_trees=1, max_depth=2, **settings)
+    trees.train(lambda: tf.data.Dataset.from_tensors(({"x": tf.constant(X)}, tf.constant(labels))), steps=1)
+    with pytest.raises(AssertionError, match=message):
+        trees.experimental_feature_importances(normalize=True)

@@ -173,6 +173,16 @@ def test_ties_go_to_the_first_feature_and_bias_is_centered(session):
     assert (list(path.feature_ids), list(path.logits_path)) == ([3], [0.5, 1.0])
 
 
+@pytest.mark.parametrize(
+    "steps", [[(1.0, True), (-0.01005, True), (0.0098, False)], [(0.0, True), (0.0, False), (1.0, True)]]
+)
+def test_centering_goes_on_until_the_bias_moves_by_a_hundredth_of_itself(session, steps):
+    trees = boosted_trees.tree_ensemble_resource(shared_name="t")
+    session.run(boosted_trees.create_ensemble(trees, 0, ""))
+    for gradient, goes_on in steps:
+        assert session.run(boosted_trees.center_bias(trees, [[gradient]], [[1.0]], 0.0, 0.0)) == goes_on
+
+
 # --- features of several dimensions, and examples without a value: recorded from TensorFlow 1.15 ----------------------
 
 

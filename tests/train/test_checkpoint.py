@@ -36,6 +36,12 @@ def saved(tmp_path):
 VALUE, SLOT = "model/0/a..b/.ATTRIBUTES/VARIABLE_VALUE", "model/0/a..b/.OPTIMIZER_SLOT/optimizer/momentum"
 
 
+@pytest.fixture
+def eagerly():
+    with eager_mode():
+        yield
+
+
 def test_keys_and_structure_are_those_of_tensorflow(saved, tmp_path):
     keys = [name for name, _ in tf.train.list_variables(saved)]
     counter = "save_counter/.ATTRIBUTES/VARIABLE_VALUE"
@@ -263,3 +269,56 @@ def test_tables_are_parts(tmp_path):
         tables = Tables()
         tf.train.Checkpoint(tables=tables).restore(path).assert_consumed().run_restore_ops(session)
         assert session.run(tables.entries.lookup(tf.constant(["x", "y", "z"]))).tolist() == [4, 5, -1]
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_slots_that_are_made_after_restoring_get_their_values(tmp_path):
+    def trained(steps, path=None):
+        root = tf.train.Checkpoint(x=tf.Variable(2.0), optimizer=tf.train.AdamOptimizer(0.1))
+        status = root.restore(path)
+        for _ in range(steps):
+            root.optimizer.minimize(lambda: root.x * root.x)
+        if path is not None:
+            status.assert_consumed()
+        return root
+
+    path = trained(2).save(str(tmp_path / "two"))
+    assert trained(1, path).x.numpy() == trained(3).x.numpy()
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_parts_that_are_made_after_restoring_get_their_values_at_once(tmp_path):
+    def made(root, value):
+        root.x = tf.Variable(value)
+        root.parts = tf.contrib.checkpoint.List()
+        root.parts.append(tf.Variable(value))
+        root.parts.extend([tf.Variable(value)])
+        root.named = tf.contrib.checkpoint.Mapping()
+        root.named["a"] = tf.Variable(value)
+        root._track_trackable(tf.Variable(value), "tracked")
+        metric = root.metric = tf.contrib.eager.metrics.Mean()
+        metric(value)
+        return [root.x, *root.parts, root.named["a"], root._lookup_dependency("tracked"), metric.numer]
+
+    root = tf.train.Checkpoint()
+    assert [v.numpy() for v in made(root, 2.0)] == [2.0] * 6
+    path, root = root.save(str(tmp_path / "made")), tf.train.Checkpoint()
+    status = root.restore(path)
+    assert [v.numpy() for v in made(root, 5.0)] == [2.0] * 5 + [7.0]
+    status.assert_consumed()
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_templates_are_parts(tmp_path):
+    def scaled(x, start):
+        with tf.variable_scope("inner"):
+            return x * tf.get_variable("scale", initializer=start)
+
+    template = tf.make_template("t", scaled)
+    template(1.0, 3.0)
+    path = tf.train.Checkpoint(part=template).save(str(tmp_path / "template"))
+    assert "part/inner.Sscale/.ATTRIBUTES/VARIABLE_VALUE" in dict(tf.train.list_variables(path))
+    other = tf.make_template("other", scaled)
+    status = tf.train.Checkpoint(part=other).restore(path)
+    assert other(2.0, 9.0).numpy() == 6.0
+    status.assert_consumed()

@@ -2,40 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from tfexp.estimator.heads.regression import PoissonRegressionHead, RegressionHead
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import losses
-from tfexp.ops.losses import Reduction
 from tfexp.train import assignment_maps, checkpoint_utils
-
-# --- `tf.contrib.estimator` --------------------------------------------------------------------------------------------
-
-
-def regression_head(
-    weight_column: Any = None,
-    label_dimension: int = 1,
-    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
-    loss_fn: Callable[..., Any] | None = None,
-    inverse_link_fn: Callable[[Any], Any] | None = None,
-    name: str | None = None,
-) -> RegressionHead:
-    """`tf.estimator.RegressionHead`."""
-    return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
-
-
-def poisson_regression_head(
-    weight_column: Any = None,
-    label_dimension: int = 1,
-    loss_reduction: str = Reduction.SUM_OVER_BATCH_SIZE,
-    compute_full_loss: bool = True,
-    name: str | None = None,
-) -> PoissonRegressionHead:
-    """`tf.estimator.PoissonRegressionHead`."""
-    return PoissonRegressionHead(label_dimension, weight_column, loss_reduction, compute_full_loss, name)
-
 
 # --- `tf.contrib.framework` --------------------------------------------------------------------------------------------
 

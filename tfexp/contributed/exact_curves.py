@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tfexp.contributed.curve_metrics import streaming_concat
 from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
@@ -14,21 +16,24 @@ from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import metric_variable, published
 from tfexp.ops.array import reshape
-from tfexp.ops.array_fill import broadcast_to, linspace, ones, ones_like, zeros
+from tfexp.ops.array_fill import broadcast_to, linspace, ones, ones_like, zeros, zeros_like
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import concat
-from tfexp.ops.array_mask import boolean_mask
+from tfexp.ops.array_mask import boolean_mask, where
 from tfexp.ops.cast import cast
 from tfexp.ops.check_compare import assert_greater_equal, assert_less_equal, assert_rank, assert_type
 from tfexp.ops.comparison import not_equal
 from tfexp.ops.counting import histogram_fixed_width
 from tfexp.ops.cumulative import cumsum
 from tfexp.ops.elementwise_division import div_no_nan
+from tfexp.ops.elementwise_quantile import inverse_normal
 from tfexp.ops.elementwise_rounding import floor
+from tfexp.ops.elementwise_unary import log, sigmoid, sqrt, square
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.logical import logical_not
 from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.scatter import scatter_add
+from tfexp.ops.segment import segment_sum
 from tfexp.ops.sort import argsort
 from tfexp.ops.state import assign_add
 from tfexp.ops.variable_scope import get_variable, variable_scope
@@ -44,6 +49,14 @@ class PrecisionRecallData(NamedTuple):
     precision: Tensor
     recall: Tensor
     thresholds: Tensor
+
+
+class AucData(NamedTuple):
+    """An area under a curve, and the ends of the interval that it is in."""
+
+    auc: Tensor
+    lower: Tensor
+    upper: Tensor
 
 
 def streaming_dynamic_auc(
@@ -64,22 +77,26 @@ def streaming_dynamic_auc(
     if curve not in ("PR", "ROC"):
         raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
     with variable_scope(name, default_name="dynamic_auc"):
-        scores, told = convert_to_tensor(predictions), "labels must be 0 or 1"
-        scores.shape.assert_is_compatible_with(convert_to_tensor(labels).shape)
-        flat: Any = reshape(cast(scores, dtypes.float32), [-1])
-        truth: Any = reshape(cast(labels, dtypes.int32), [-1])
-        with control_dependencies([assert_greater_equal(truth, 0, message=told), assert_less_equal(truth, 1, message=told)]):
-            seen, added = streaming_concat(flat, name="concat_preds")
-            known, known_added = streaming_concat(truth, name="concat_labels")
-        updates = [added, known_added]
-        counted: Any = ones_like(seen)
-        if weights is not None:
-            of_each = broadcast_to(cast(weights, dtypes.float32), scores.shape)
-            counted, weights_added = streaming_concat(reshape(of_each, [-1]), name="concat_weights")
-            updates.append(weights_added)
-        area = _area(known, seen, counted, curve)
-        update: Operation = group(*updates)
-        return published(area, update, metrics_collections, updates_collections)
+        known, seen, counted, update = _all_so_far(labels, predictions, weights)
+        return published(_area(known, seen, counted, curve), update, metrics_collections, updates_collections)
+
+
+def _all_so_far(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any, Operation]:
+    """The labels, predictions and weights (ones where there are none) of a stream, each [number]; what adds a batch."""
+    scores, told = convert_to_tensor(predictions), "labels must be 0 or 1"
+    scores.shape.assert_is_compatible_with(convert_to_tensor(labels).shape)
+    flat: Any = reshape(cast(scores, dtypes.float32), [-1])
+    truth: Any = reshape(cast(labels, dtypes.int32), [-1])
+    with control_dependencies([assert_greater_equal(truth, 0, message=told), assert_less_equal(truth, 1, message=told)]):
+        seen, added = streaming_concat(flat, name="concat_preds")
+        known, known_added = streaming_concat(truth, name="concat_labels")
+    updates = [added, known_added]
+    counted: Any = ones_like(seen)
+    if weights is not None:
+        of_each = broadcast_to(cast(weights, dtypes.float32), scores.shape)
+        counted, weights_added = streaming_concat(reshape(of_each, [-1]), name="concat_weights")
+        updates.append(weights_added)
+    return known, seen, counted, group(*updates)
 
 
 def _area(labels: Any, predictions: Any, weights: Any, curve: str) -> Tensor:
@@ -99,6 +116,68 @@ def _area(labels: Any, predictions: Any, weights: Any, curve: str) -> Tensor:
         precision = concat([ones([1], dtypes.float64), div_no_nan(tp[1:], tp[1:] + fp[1:])], 0)
         across, up, whole = tp, precision, reduce_sum(hits)
     return div_no_nan(reduce_sum((up[1:] + up[:-1]) / 2.0 * (across[1:] - across[:-1])), whole)
+
+
+def auc_with_confidence_intervals(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    alpha: float = 0.95,
+    logit_transformation: bool = True,
+    metrics_collections: Any = (),
+    updates_collections: Any = (),
+    name: str | None = None,
+) -> tuple[Any, Operation]:
+    """(the area under the ROC curve of all predictions so far and where it lies with probability `alpha`; update).
+
+    labels: 0 and 1, of the size of predictions, as are `weights`, which count examples. The interval is normal: in the
+    area, or in its logit, so that it stays within [0, 1]. All are 0 where there is but one class. All values are kept.
+    ValueError for an alpha that is not between 0 and 1. Source: DeLong et al., "Comparing the Areas under Two or More
+    Correlated Receiver Operating Characteristic Curves" (1988).
+    """
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.02f}")
+    with variable_scope(name, "auc_with_confidence_intervals", (labels, predictions, weights)):
+        known, seen, counted, update = _all_so_far(labels, predictions, weights)
+        area, variance = _area_and_variance(known, seen, counted)
+        width = float(inverse_normal(np.array((1 + alpha) / 2))) * sqrt(variance)  # type: ignore[operator]
+        bounds: tuple[Any, ...] = (area - width, area + width)
+        if logit_transformation:
+            inside = (area > 0.0) & (area < 1.0)
+            share: Any = where(inside, area, 0.5 * ones_like(area))  # type: ignore[operator]
+            centre: Any = log(share / (1.0 - share))
+            width /= share * (1.0 - share)
+            bounds = tuple(where(inside, sigmoid(each), area) for each in (centre - width, centre + width))
+        data = AucData._make(cast(each, dtypes.float32) for each in (area, *bounds))
+        return published(data, update, metrics_collections, updates_collections)
+
+
+def _area_and_variance(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any]:
+    """Of the share of pairs in which the positive is higher, where ties are half.
+
+    Each positive has the share of the negatives below it, each negative that of the positives above it. The area is the mean
+    of the ones as of the others, and its variance the sum of the variances of both means.
+    """
+    order = argsort(predictions)
+    scores: Any = gather(predictions, order)
+    counted: Any = cast(gather(weights, order), dtypes.float64)
+    positive = cast(gather(labels, order), dtypes.float64) * counted
+    negative = counted - positive
+    is_new = concat([zeros_like(scores[:1], dtypes.bool), not_equal(scores[1:], scores[:-1])], 0)
+    tied: Any = cumsum(cast(is_new, dtypes.int32))
+    positives, negatives = reduce_sum(positive), reduce_sum(negative)
+
+    def shares(of: Any, whole: Any, reverse: bool) -> Any:
+        of_values: Any = segment_sum(of, tied)
+        return gather(div_no_nan(cumsum(of_values, exclusive=True, reverse=reverse) + of_values / 2.0, whole), tied)
+
+    below, above = shares(negative, negatives, False), shares(positive, positives, True)
+    area: Any = div_no_nan(reduce_sum(positive * below), positives)
+
+    def variance_of_mean(of: Any, counts: Any, whole: Any) -> Any:
+        return div_no_nan(reduce_sum(counts * square(of - area)), (whole - 1.0) * whole)
+
+    return area, variance_of_mean(below, positive, positives) + variance_of_mean(above, negative, negatives)
 
 
 def precision_recall_at_equal_thresholds(

@@ -53,15 +53,24 @@ def clip_gradient_norms_fn(max_norm: float) -> Callable[[Any], list[Any]]:
 
 
 def add_gradients_summaries(grads_and_vars: Any) -> list[Any]:
-    """For each gradient that there is a histogram and a scalar summary of its norm."""
+    """For each gradient that there is a histogram, `w_gradient`, and a scalar summary of its norm. `tf.contrib.training`."""
+    return _summaries(grads_and_vars, "_")
+
+
+def add_slim_gradients_summaries(grads_and_vars: Any) -> list[Any]:
+    """The same, called `w/gradient`. `tf.contrib.slim.learning.add_gradients_summaries`."""
+    return _summaries(grads_and_vars, "/")
+
+
+def _summaries(grads_and_vars: Any, between: str) -> list[Any]:
     made = []
     for gradient, variable in grads_and_vars:
         if gradient is None:
             _log.info("Var %s has no gradient", variable.op.name)
             continue
         values = values_of(gradient)
-        made.append(histogram(f"{variable.op.name}/gradient", values))
-        made.append(scalar(f"{variable.op.name}/gradient_norm", global_norm([values])))
+        made.append(histogram(f"{variable.op.name}{between}gradient", values))
+        made.append(scalar(f"{variable.op.name}{between}gradient_norm", global_norm([values])))
     return made
 
 
@@ -98,7 +107,8 @@ def create_train_op(
     if transform_grads_fn is not None:
         pairs = transform_grads_fn(pairs)
     if summarize_gradients:
-        add_gradients_summaries(pairs)
+        with name_scope("summarize_grads"):
+            add_gradients_summaries(pairs)
     updated = optimizer.apply_gradients(pairs, global_step=step)
     with name_scope("train_op"):
         if check_numerics:

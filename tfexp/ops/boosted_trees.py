@@ -221,10 +221,10 @@ def _(trees: InputShape, gradients: InputShape, hessians: InputShape, l1: InputS
 
 @center_bias.kernel("CPU")
 def _(ctx: Any, trees: TreeEnsemble, mean_gradients: Array, mean_hessians: Array, l1: Array, l2: Array) -> Any:
-    """Gives the root of the first tree the value that is best for all. Whether that was still far away."""
+    """Moves the root of the first tree to the value that is best for all. Whether that was far from where it stood."""
     bias = float(weights_and_gains(mean_gradients, mean_hessians, l1, l2)[0].reshape(-1)[0])
-    trees.checked().center(bias)
-    return np.bool_(abs(bias) > _ENOUGH_CENTERED)
+    before = trees.checked().center(bias)
+    return np.bool_(before is None or abs(bias) > _ENOUGH_CENTERED * abs(before))
 
 
 @make_stats_summary.shape

@@ -9,14 +9,16 @@ from typing import Any
 
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_collection, get_default_graph
+from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_scope import AUTO_REUSE, VariableScope, variable_scope
 from tfexp.ops.variable_store import eager_store
 
 
-class Template:
+class Template(Trackable):
     """A function that is called in a variable scope of its own, which all calls after the first reuse.
 
     In eager execution no graph keeps its variables: it does, in a store that it shares with the templates that it makes.
+    Checkpoints find them by their names in the scope.
     """
 
     def __init__(
@@ -89,6 +91,10 @@ class Template:
             return []
         found = self._all_trainable() if key == GraphKeys.TRAINABLE_VARIABLES else self._store.variables()
         return [variable for variable in found if variable.name.startswith(prefix)]
+
+    def _checkpoint_children(self) -> list[tuple[str, Any]]:
+        prefix = self.variable_scope_name or ""
+        return [(variable.op.name.removeprefix(prefix), variable) for variable in self.variables]
 
     @property
     def trainable_variables(self) -> list[Any]:

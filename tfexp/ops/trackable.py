@@ -64,6 +64,8 @@ class Trackable:
         elif name in self._no_parts:
             super().__setattr__("_no_parts", self._no_parts - {name})
         super().__setattr__(name, value)
+        if self._setattr_tracking and (is_trackable(value) or _holds_trackables(value)):
+            variables_made()
 
     @property
     def _tracking_metadata(self) -> str:
@@ -107,6 +109,7 @@ class Trackable:
         if not overwrite and dict(self._checkpoint_children()).get(name, trackable) is not trackable:
             raise ValueError(f"Called Trackable._track_trackable() with name={name!r}, but another part is declared with it")
         self._unconditional_dependency_names[name] = trackable
+        variables_made()
         return trackable
 
     def _no_dependency(self, value: Any) -> Any:
@@ -168,7 +171,7 @@ waiting_for_variables: list[Callable[[], bool]] = []
 
 
 def variables_made() -> None:
-    """Objects that make their variables on first use have made some."""
+    """Objects have parts that are new, or variables that they make on first use."""
     if not waiting_for_variables:
         return
     with init_scope():

@@ -134,12 +134,14 @@ class TreeEnsemble:
 
     # --- growing ------------------------------------------------------------------------------------------------------
 
-    def center(self, bias: float) -> None:
-        """Moves what all examples have."""
+    def center(self, bias: float) -> float | None:
+        """Moves what all examples have; gives what that was, None without trees."""
         self.stamp += 1
+        before = float(self.trees[0].value[0]) if self.trees else None
         if not self.trees:
             self.trees.append(Tree())
         self.trees[0].value[0] += np.float32(bias)
+        return before
 
     def grow(self, splits: list[Split], max_depth: int, pruning: int) -> None:
         """A layer of the last tree; a tree of full depth is finished, and another begins."""

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
+from tfexp.contributed.older_heads import LossSpec as LossSpec
+from tfexp.contributed.older_heads import (
+    OlderBinaryClassHead,
+    OlderHead,
+    OlderMultiClassHead,
+    OlderRegressionHead,
+)
 from tfexp.estimator.canned.optimizers import optimizer_of
 from tfexp.estimator.heads.classification import BinaryClassHead, MultiClassHead
 from tfexp.estimator.heads.head import SingleHead
-from tfexp.estimator.heads.regression import RegressionHead
-from tfexp.graph.tensor import Tensor
 from tfexp.ops.losses import Reduction
 from tfexp.train.optimizer import Optimizer
 
@@ -73,38 +78,6 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Opti
     return optimizer_of(opt, learning_rate or 0.0)
 
 
-class LossSpec(NamedTuple):
-    """What `create_loss` gives."""
-
-    training_loss: Tensor
-    unreduced_loss: Tensor
-    weights: Any
-    processed_labels: Any
-
-
-class _Head(SingleHead):
-    """A head of the kind that canned estimators have."""
-
-    is_older = True
-
-    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
-        """The reduced loss and what it is made of."""
-        losses = self.losses_of(labels, logits, features)
-        return LossSpec(losses.total, losses.rows, 1.0 if losses.weights is None else losses.weights, losses.labels)
-
-
-class _MultiClassHeadWithSoftmaxCrossEntropyLoss(MultiClassHead, _Head):
-    """For more than two classes."""
-
-
-class _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(BinaryClassHead, _Head):
-    """For two classes."""
-
-
-class _RegressionHeadWithMeanSquaredErrorLoss(RegressionHead, _Head):
-    """For numbers."""
-
-
 def _multi_class_head_with_softmax_cross_entropy_loss(
     n_classes: int,
     weight_column: Any = None,
@@ -112,10 +85,8 @@ def _multi_class_head_with_softmax_cross_entropy_loss(
     loss_reduction: str = Reduction.SUM,
     loss_fn: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> _Head:
-    return _MultiClassHeadWithSoftmaxCrossEntropyLoss(
-        n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name
-    )
+) -> OlderHead:
+    return OlderMultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
 
 
 def _binary_logistic_head_with_sigmoid_cross_entropy_loss(
@@ -125,10 +96,8 @@ def _binary_logistic_head_with_sigmoid_cross_entropy_loss(
     loss_reduction: str = Reduction.SUM,
     loss_fn: Callable[..., Any] | None = None,
     name: str | None = None,
-) -> _Head:
-    return _BinaryLogisticHeadWithSigmoidCrossEntropyLoss(
-        weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name
-    )
+) -> OlderHead:
+    return OlderBinaryClassHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
 
 
 def _regression_head(
@@ -138,15 +107,13 @@ def _regression_head(
     loss_fn: Callable[..., Any] | None = None,
     inverse_link_fn: Callable[[Any], Any] | None = None,
     name: str | None = None,
-) -> _Head:
-    return _RegressionHeadWithMeanSquaredErrorLoss(
-        label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name
-    )
+) -> OlderHead:
+    return OlderRegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
 
 
 def _binary_logistic_or_multi_class_head(
     n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
-) -> _Head:
+) -> OlderHead:
     if n_classes == 2:
         return _binary_logistic_head_with_sigmoid_cross_entropy_loss(weight_column, None, label_vocabulary, loss_reduction)
     return _multi_class_head_with_softmax_cross_entropy_loss(n_classes, weight_column, label_vocabulary, loss_reduction)

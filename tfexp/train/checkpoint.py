@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import weakref
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -151,8 +152,9 @@ class Checkpoint(Trackable):
 
     def _root_kept(self) -> tuple[Root, Hashable]:
         """What gives the root of what is restored without keeping it alive, and what this root is told from others by."""
-        parts = self._checkpoint_children()
-        return remaining(parts), tuple((name, id(part)) for name, part in parts)
+        parts, own = self._checkpoint_children(), weakref.ref(self)
+        kept = remaining(parts)
+        return lambda: own() or kept(), tuple((name, id(part)) for name, part in parts) or id(self)
 
     def _restore_from(self, path: str, found: dict[str, Any], session: Any) -> None:
         variables = {key: one for key, one in found.items() if not isinstance(one, PythonState)}

@@ -34,7 +34,7 @@ from tfexp.ops.array_unique import unique
 from tfexp.ops.resource_state import assign_add_variable_op
 from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.segment import unsorted_segment_sum
-from tfexp.ops.trackable import Trackable
+from tfexp.ops.trackable import Trackable, variables_made
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable
 from tfexp.train.slot_creator import create_slot, create_slot_with_initializer, create_zeros_slot
@@ -209,8 +209,7 @@ class Optimizer(Trackable):
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
         if mode is not None:
             return mode.replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
-        with init_scope():
-            self._create_slots(variables)
+        self._ready_slots(variables)
         with name_scope(name, self._name) as scope:
             self._prepare()
             updates = []
@@ -233,8 +232,7 @@ class Optimizer(Trackable):
         variables = [v for _, v in pairs]
         extended = distribution.extended
         summed = extended.batch_reduce_to("SUM", pairs)
-        with init_scope():
-            self._create_slots(variables)
+        self._ready_slots(variables)
 
         def update(variable: Any, grad: Any) -> Any:
             with name_scope("update_" + variable.op.name):
@@ -334,6 +332,17 @@ class Optimizer(Trackable):
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
         return self._non_slots.get((name, graph if graph is None else graph.outermost))
+
+    def _ready_slots(self, variables: list[Any]) -> None:
+        """Create what the variables need, with the values of a checkpoint that waits for it."""
+        before = self._count()
+        with init_scope():
+            self._create_slots(variables)
+        if self._count() > before:
+            variables_made()
+
+    def _count(self) -> int:
+        return len(self._non_slots) + sum(map(len, self._slots.values()))
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 

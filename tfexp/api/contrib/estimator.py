@@ -1,13 +1,17 @@
 """`tf.contrib.estimator`: what `tf.estimator` has by now, under its older names, and features beside predictions."""
 
-from tfexp.contributed.earlier_arguments import poisson_regression_head as poisson_regression_head
-from tfexp.contributed.earlier_arguments import regression_head as regression_head
 from tfexp.contributed.exported_models import (
     build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn,
 )
 from tfexp.contributed.exported_models import export_all_saved_models as export_all_saved_models
 from tfexp.contributed.exported_models import export_saved_model_for_mode as export_saved_model_for_mode
 from tfexp.contributed.forward_features import forward_features as forward_features
+from tfexp.contributed.older_heads import OlderBinaryClassHead as binary_classification_head
+from tfexp.contributed.older_heads import OlderLogisticRegressionHead as logistic_regression_head
+from tfexp.contributed.older_heads import OlderMultiClassHead as multi_class_head
+from tfexp.contributed.older_heads import OlderMultiLabelHead as multi_label_head
+from tfexp.contributed.older_heads import poisson_regression_head as poisson_regression_head
+from tfexp.contributed.older_heads import regression_head as regression_head
 from tfexp.contributed.opt.clipping import clip_gradients_by_norm as clip_gradients_by_norm
 from tfexp.contributed.rnn_estimators import RNNClassifier as RNNClassifier
 from tfexp.contributed.rnn_estimators import RNNEstimator as RNNEstimator
@@ -36,11 +40,7 @@ from tfexp.estimator.early_stopping import stop_if_lower_hook as stop_if_lower_h
 from tfexp.estimator.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
 from tfexp.estimator.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
 from tfexp.estimator.eval_metrics import metrics_of_folder as read_eval_metrics
-from tfexp.estimator.heads.classification import BinaryClassHead as binary_classification_head
-from tfexp.estimator.heads.classification import MultiClassHead as multi_class_head
 from tfexp.estimator.heads.multi_head import MultiHead as multi_head
-from tfexp.estimator.heads.multi_label import MultiLabelHead as multi_label_head
-from tfexp.estimator.heads.regression import LogisticRegressionHead as logistic_regression_head
 from tfexp.estimator.in_memory_evaluator import InMemoryEvaluatorHook as InMemoryEvaluatorHook
 from tfexp.estimator.receivers import (
     build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn,

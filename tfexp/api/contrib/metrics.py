@@ -9,6 +9,7 @@ from tfexp.contributed.curve_metrics import recall_at_precision as recall_at_pre
 from tfexp.contributed.curve_metrics import streaming_concat as streaming_concat
 from tfexp.contributed.curve_metrics import streaming_curve_points as streaming_curve_points
 from tfexp.contributed.exact_curves import auc_using_histogram as auc_using_histogram
+from tfexp.contributed.exact_curves import auc_with_confidence_intervals as auc_with_confidence_intervals
 from tfexp.contributed.exact_curves import precision_recall_at_equal_thresholds as precision_recall_at_equal_thresholds
 from tfexp.contributed.exact_curves import streaming_dynamic_auc as streaming_dynamic_auc
 from tfexp.contributed.metrics import accuracy as accuracy

@@ -43,13 +43,15 @@ class _IndependentCell(LayerRNNCell):
     def output_size(self) -> Any:
         return self._num_units
 
-    def _weights(self, prefix: str, depth: int, count: int, bias_initializer: Any) -> tuple[Any, Any, Any]:
-        """`kernel_w` for the inputs, `kernel_u` for the state and `bias`, of `count` gates."""
+    def _weights(
+        self, prefix: str, depth: int, count: int, bias_initializer: Any, for_inputs: str = "kernel_w"
+    ) -> tuple[Any, Any, Any]:
+        """Variables for the inputs, for the state (`kernel_u`) and `bias`, of `count` gates."""
         size = count * self._num_units
         own = self._kernel_initializer
         state_initializer = random_uniform_initializer(-1, 1, dtype=self.dtype) if own is None else own
         return (
-            self.add_weight(f"{prefix}kernel_w", [depth, size], initializer=own),
+            self.add_weight(f"{prefix}{for_inputs}", [depth, size], initializer=own),
             self.add_weight(f"{prefix}kernel_u", [1, size], initializer=state_initializer),
             self.add_weight(f"{prefix}bias", [size], initializer=bias_initializer),
         )
@@ -106,7 +108,7 @@ class IndyGRUCell(_IndependentCell):
         open_gates = constant_initializer(1.0, dtype=self.dtype) if bias is None else bias
         self._for_gates = self._weights("gates/", depth, 2, open_gates)
         nothing = zeros_initializer(dtype=self.dtype) if bias is None else bias
-        self._for_candidate = self._weights("candidate/", depth, 1, nothing)
+        self._for_candidate = self._weights("candidate/", depth, 1, nothing, "kernel")
         self.built = True
 
     def call(self, inputs: Any, state: Any) -> Any:

@@ -122,10 +122,10 @@ class BoostedTreesEstimator(Estimator):
 
         super().__init__(model_fn, model_dir, config)
 
-    def experimental_feature_importances(self, normalize: bool = False) -> dict[str, float]:
+    def experimental_feature_importances(self, normalize: bool = False) -> dict[str, np.float64]:
         """What splits by each feature column gained, the most important first; with `normalize`, as parts of 1.
 
-        ValueError without a training, or to normalize where nothing was gained.
+        ValueError without a training; AssertionError to normalize where nothing was gained, or less than nothing by one.
         """
         try:
             serialized = self.get_variable_value(_SERIALIZED)
@@ -142,8 +142,10 @@ class BoostedTreesEstimator(Estimator):
                 if node.WhichOneof("node") == "bucketized_split":
                     gains[node.bucketized_split.feature_id] += weight * node.metadata.gain
         if normalize:
-            if (gains < 0).any() or not gains.sum() > 0:
-                raise ValueError(f"Importances can be normalized where none is negative, and one positive: {gains}")
+            if (gains < 0).any():
+                raise AssertionError(f"feature_importances must be non-negative. Given: {gains}")
+            if not gains.sum() > 0:
+                raise AssertionError("Trees are all empty or contain only a root node.")
             gains = gains / gains.sum()
         return self._by_column(gains)
 
@@ -186,16 +188,16 @@ class BoostedTreesEstimator(Estimator):
     def _explained(self, predictions: Iterator[Any], is_class: bool) -> Iterator[dict[str, Any]]:
         for prediction in predictions:
             path = DebugOutput.FromString(prediction.pop(_DEBUG_OUTPUT))
-            logits = np.array(path.logits_path)
+            logits = np.array(path.logits_path, np.float64)
             reached = 1 / (1 + np.exp(-logits)) if is_class else logits
             added = np.bincount(path.feature_ids, np.diff(reached), len(self._columns.names))
             yield {**prediction, "bias": reached[0], "dfc": self._by_column(added)}
 
-    def _by_column(self, of_features: Any) -> dict[str, float]:
+    def _by_column(self, of_features: Any) -> dict[str, np.float64]:
         """The sum over the features of each column, the largest first."""
-        sums: dict[str, float] = {}
-        for name, value in zip(self._columns.names, of_features.tolist(), strict=True):
-            sums[name] = sums.get(name, 0.0) + value
+        sums: dict[str, np.float64] = {}
+        for name, value in zip(self._columns.names, of_features, strict=True):
+            sums[name] = sums.get(name, np.float64(0)) + value
         return dict(sorted(sums.items(), key=lambda item: -abs(item[1])))
 
 

@@ -77,17 +77,17 @@ class MultiLabelHead(SingleHead):
     def _own_metrics(self, losses: Losses, predictions: Mapping[str, Any]) -> Metrics:
         labels, weights, probabilities = losses.labels, losses.weights, predictions["probabilities"]
         metrics: Metrics = {
-            **areas(labels, probabilities, weights),
+            **areas(labels, probabilities, weights, self.is_older),
             **threshold_metrics(labels, probabilities, weights, self._thresholds),
         }
         for number, name in self._watched:
             own_labels, own = labels[:, number : number + 1], probabilities[:, number : number + 1]
             metrics[f"probability_mean/{name}"] = mean(own, weights)
-            metrics |= {f"{key}/{name}": pair for key, pair in areas(own_labels, own, weights).items()}
+            metrics |= {f"{key}/{name}": pair for key, pair in areas(own_labels, own, weights, self.is_older).items()}
         return metrics
 
     def export_outputs(self, predictions: Mapping[str, Any]) -> dict[str, ExportOutput]:
-        classification = ClassificationOutput(predictions["probabilities"], predictions["classes"])
+        classification = ClassificationOutput(predictions["probabilities"], self._classes.all_words(predictions["logits"]))
         return {
             names.DEFAULT_SERVING_SIGNATURE_DEF_KEY: classification,
             "classification": classification,

@@ -378,7 +378,10 @@ class Network(Layer):
         return nest.pack_sequence_as(self._nested_outputs, [shapes[id(output)] for output in self.outputs])
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
-        """Each layer by its number, and those with variables by their number among these; of subclasses' attributes only."""
+        """Each layer by its number, and in a graph of layers those with variables by their number among these.
+
+        Of subclasses attributes only.
+        """
         kept = self._kept_layers if self._is_graph_network else self._kept_layers - {"_layers"}  # which are the program's
         children = [(name, part) for name, part in super()._checkpoint_children() if name not in kept]
         if not self._is_graph_network and not type(self).__module__.startswith("tfexp.keras."):
@@ -387,7 +390,7 @@ class Network(Layer):
         with_weights = 0
         # The input layer counts that a sequence has before its own.
         for number, layer in enumerate(self._layers[: self._built_of] if self._is_graph_network else self.layers):
-            if layer.weights:
+            if self._is_graph_network and layer.weights:
                 numbered[f"layer_with_weights-{with_weights}"] = layer
                 with_weights += 1
             numbered[f"layer-{number}"] = layer

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfexp.core import nest
 from tfexp.keras.engine.base_layer import Layer
+from tfexp.ops.trackable import variables_made
 from tfexp.ops.variable_base import Variable
 
 
@@ -64,6 +65,14 @@ class _Structure:
 class List(_Structure, list):  # type: ignore[type-arg]
     """A list whose elements checkpoints find by their numbers. `tf.contrib.checkpoint.List`."""
 
+    def append(self, value: Any) -> None:
+        super().append(value)
+        variables_made()
+
+    def extend(self, values: Iterable[Any]) -> None:
+        super().extend(values)
+        variables_made()
+
     def copy(self) -> List:
         return type(self)(self)
 
@@ -93,5 +102,6 @@ class Mapping(_Structure, dict):  # type: ignore[type-arg]
         if key in self and self[key] is not value:
             raise ValueError(f"Mappings are an append-only data structure: there is a value already for {key!r}.")
         super().__setitem__(key, value)
+        variables_made()
 
     __hash__ = object.__hash__  # type: ignore[assignment]
