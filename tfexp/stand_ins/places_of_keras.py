@@ -11,7 +11,7 @@ _NAMESPACES = (
 _LESS_USED = (
     "estimator experimental mixed_precision mixed_precision.experimental models optimizers.schedules wrappers.scikit_learn"
 )
-_LAYERS = "advanced_activations convolutional convolutional_recurrent core embeddings local noise serialization wrappers"
+_LAYERS = "advanced_activations convolutional core embeddings local noise serialization wrappers"
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
 _APPLICATIONS = (
@@ -77,6 +77,7 @@ KERAS = {
         + renamed("tf.keras.layers", Deconvolution2D="Conv2DTranspose", Deconv2D="Conv2DTranspose")
         + renamed("tf.keras.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose")
     ),
+    "keras.layers.convolutional_recurrent": "tf.keras.layers tfexp.keras.layers.convolutional_recurrent",
     "keras.layers.cudnn_recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_cudnn",
     "keras.layers.dense_attention": "tf.keras.layers tfexp.keras.layers.attention:BaseDenseAttention=DenseAttention",
     "keras.layers.kernelized": "tfexp.stand_ins.keras_kernelized",
