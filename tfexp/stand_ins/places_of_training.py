@@ -53,11 +53,13 @@ TRAINING = {
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables tfexp.distribute.values:select_replica=select",
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
-    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
+    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder "
+    + renamed("tfexp.train.saved_model_builder", get_asset_filename_to_add="asset_name")
+    + renamed("tfexp.stand_ins.saved_model_paths", copy_assets_to_destination_dir="copy_assets_to_destination_dir"),
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
     "saved_model.load": "tf.compat.v2.saved_model",
     "saved_model.loader": "tf.saved_model.loader",
-    "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
+    "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader tfexp.stand_ins.saved_model_starts",
     "saved_model.main_op": "tf.saved_model.main_op",
     "saved_model.main_op_impl": "tf.saved_model.main_op",
     "saved_model.model_utils.mode_keys": "tfexp.stand_ins.mode_keys",
@@ -74,7 +76,9 @@ TRAINING = {
     "saved_model.simple_save": "tf.saved_model",
     "saved_model.tag_constants": "tf.saved_model.tag_constants",
     "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
-    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
+    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths "
+    "tfexp.stand_ins.saved_model_starts "
+    + renamed("tfexp.train.signatures", build_tensor_info_internal="build_tensor_info"),
     "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
     "summary.plugin_asset": "tfexp.train.plugin_assets",
     "summary.summary": "tf.summary",
