@@ -155,7 +155,8 @@ TRAINING = {
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
     "training.tracking.base": "tf.train tfexp.ops.trackable tfexp.stand_ins.tracked",
-    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable",
+    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable "
+    + renamed("tfexp.keras.engine.trackable_structures", ListWrapper="List", TrackableDataStructure="_Structure"),
     "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable tfexp.stand_ins.tracked_resources",
     "training.tracking.util": "tf.train tfexp.stand_ins.tracked "
