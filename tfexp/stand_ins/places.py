@@ -102,7 +102,8 @@ PYTHON = {
     **OPS,
     **TRAINING,
     "client.device_lib": "tfexp.runtime.device_list",
-    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches tfexp.stand_ins.fetch_handlers",
+    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches tfexp.stand_ins.fetch_handlers "
+    "tfexp.stand_ins.session_interface",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tfexp.stand_ins.translation_status",
     # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
@@ -403,6 +404,7 @@ OTHERS = {
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
     "tools.compatibility.all_renames_v2": "tfexp.stand_ins.later_names",
+    "tools.docs.doc_controls": "tfexp.stand_ins.doc_controls",
     "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 

@@ -13,11 +13,13 @@ TRAINING = {
     + renamed("tf.distribute.experimental", CentralStorageStrategyV1="CentralStorageStrategy"),
     "distribute.cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.cluster_resolver": "tf.distribute.cluster_resolver "
-    + renamed("tf.distribute.cluster_resolver", UnionClusterResolver="UnionResolver"),
+    + renamed("tf.distribute.cluster_resolver", UnionClusterResolver="UnionResolver")
+    + renamed("tfexp.distribute.cluster_resolver.resolvers", format_master_url="with_layer"),
     "distribute.cluster_resolver.gce_cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.kubernetes_cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.slurm_cluster_resolver": "tf.distribute.cluster_resolver",
-    "distribute.cluster_resolver.tfconfig_cluster_resolver": "tf.distribute.cluster_resolver",
+    "distribute.cluster_resolver.tfconfig_cluster_resolver": "tf.distribute.cluster_resolver "
+    + renamed("tfexp.distribute.cluster_resolver.resolvers", format_master_url="with_layer"),
     "distribute.cluster_resolver.tpu_cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.collective_all_reduce_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategy="MultiWorkerMirroredStrategy")
