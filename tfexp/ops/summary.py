@@ -165,7 +165,10 @@ def _(ctx: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any, *, T: d
 # --- tf.summary --------------------------------------------------------------------------------------------------------
 
 
-def _clean_tag(name: str) -> str:
+def clean_tag(name: str | None) -> str | None:
+    """A name without what no node's name has; None of None."""
+    if name is None:
+        return None
     cleaned = re.sub(r"[^-/\w.]", "_", name).lstrip("/")
     if cleaned != name:
         _log.info("Summary name %s is illegal; using %s instead.", name, cleaned)
@@ -177,8 +180,8 @@ def summary_scope(
     name: str | None, family: str | None = None, default_name: str | None = None, values: Any = None
 ) -> Iterator[tuple[str, str]]:
     """(tag, name scope) of a summary: the tag is the scope's name, with the family before it once more."""
-    name = None if name is None else _clean_tag(name)
-    family = None if family is None else _clean_tag(family)
+    name = clean_tag(name)
+    family = clean_tag(family)
     base = name if family is None else f"{family}/{name}"
     with name_scope(base, default_name, values) as scope:
         tag = scope.rstrip("/")
@@ -240,7 +243,7 @@ def merge(inputs: Any, collections: Any = None, name: str | None = None) -> Tens
     if isinstance(inputs, str):
         raise TypeError(f"Expected list for 'inputs' argument to 'merge_summary' Op, not {inputs!r}.")
     with summary_scope(name, default_name="Merge", values=inputs):
-        value: Tensor = merge_summary(list(inputs), name=None if name is None else _clean_tag(name))
+        value: Tensor = merge_summary(list(inputs), name=clean_tag(name))
         get_default_graph().add_to_collections(collections or [], value)
         return value
 

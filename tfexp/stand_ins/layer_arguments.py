@@ -1,4 +1,4 @@
-"""`tensorflow.python.layers.utils`: what layers make of their arguments. Source: TF 1.15."""
+"""`tensorflow.python.layers.utils`: what layers make of their arguments, and ask of tensors. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ from typing import Any
 
 from tfexp.contributed.smart_cond import smart_cond as smart_cond
 from tfexp.contributed.smart_cond import smart_constant_value
+from tfexp.graph.operation import Operation
 from tfexp.keras.layers.window_args import checked_data_format, checked_padding, normalized
 from tfexp.ops.variable_base import Variable
+from tfexp.stand_ins import keras_tensors
+from tfexp.stand_ins.keras_weights_and_specs import object_list_uid as object_list_uid
 
 
 def normalize_tuple(value: Any, n: int, name: str) -> tuple[int, ...]:
@@ -64,3 +67,15 @@ def deconv_output_length(input_length: int | None, filter_size: int, padding: st
 def constant_value(pred: Any) -> bool | None:
     """The bool that is known of `pred` (a bool, 0 or 1, a tensor); None of a variable. TypeError for anything else."""
     return None if isinstance(pred, Variable) else smart_constant_value(pred)
+
+
+def static_shape(x: Any) -> tuple[int | None, ...] | None:
+    """The sizes that are known of a tensor; None where their number is not."""
+    shape = x.get_shape()
+    return None if shape.rank is None else tuple(shape.as_list())
+
+
+def get_reachable_from_inputs(inputs: Any, targets: Any = None) -> set[Any]:
+    """The inputs and all tensors computed from them; the walk ends once `targets` are found."""
+    found = keras_tensors.get_reachable_from_inputs(inputs, targets)
+    return {one for one in found if not isinstance(one, Operation)}

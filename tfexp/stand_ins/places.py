@@ -102,7 +102,8 @@ PYTHON = {
     **OPS,
     **TRAINING,
     "client.device_lib": "tfexp.runtime.device_list",
-    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches tfexp.stand_ins.fetch_handlers",
+    "client.session": "tf tfexp.runtime.session tfexp.runtime.fetches tfexp.stand_ins.fetch_handlers "
+    "tfexp.stand_ins.session_interface",
     "client.timeline": "tfexp.runtime.timeline",
     "autograph.core.ag_ctx": "tfexp.stand_ins.translation_status",
     # TensorFlow's translator of Python code is not here: programs that use it import, and say what they lack when they do.
@@ -161,7 +162,7 @@ PYTHON = {
     "lib.io.tf_record": "tf.python_io tf.io",
     "ops.accumulate_n": "tf",
     "ops.array_grad": "tfexp.stand_ins.gradient_rules",
-    "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops "
+    "ops.array_ops": "tf tf.image tf.quantization tf.linalg ops tfexp.stand_ins.array_functions "
     + renamed("tfexp.stand_ins.ragged_conversions", **{name: name for name in _OF_RAGGED})
     + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
     + renamed("tf", listdiff="setdiff1d")
@@ -219,7 +220,7 @@ PYTHON = {
     "ops.image_ops": "tfexp.stand_ins.image_resizing tf.image ops "
     + renamed("tf.compat.v2.image", sample_distorted_bounding_box_v2="sample_distorted_bounding_box")
     + renamed("tf.image", non_max_suppression_with_overlaps="non_max_suppression_overlaps"),
-    "ops.image_ops_impl": "tfexp.stand_ins.image_resizing tf.image ops "
+    "ops.image_ops_impl": "tfexp.stand_ins.image_resizing tf.image ops tfexp.stand_ins.array_functions "
     + renamed("tf.compat.v2.image", sample_distorted_bounding_box_v2="sample_distorted_bounding_box")
     + renamed(
         "tfexp.ops.image_metrics", _fspecial_gauss="gaussian_kernel", _verify_compatible_image_shapes="checks_of_pair"
@@ -252,7 +253,7 @@ PYTHON = {
     "ops.math_ops": "tf tf.math tf.linalg ops "
     + renamed("tf", **{f"reduce_{kind}_v1": f"reduce_{kind}" for kind in _REDUCTIONS})
     + renamed("tf", scalar_mul_v2="scalar_mul")
-    + "tfexp.stand_ins.reductions "
+    + "tfexp.stand_ins.reductions tfexp.stand_ins.array_functions "
     + renamed(
         "tf.compat.v2.sparse",
         sparse_segment_mean_v2="segment_mean",
@@ -279,7 +280,7 @@ PYTHON = {
     "ops.parsing_ops": "tf tf.io tf:decode_raw_v1=decode_raw ops "
     + renamed("tf.compat.v2.io", decode_csv_v2="decode_csv", parse_example_v2="parse_example"),
     "ops.partitioned_variables": "tf",
-    "ops.random_grad": "tfexp.stand_ins.gradient_rules",
+    "ops.random_grad": "tfexp.stand_ins.gradient_rules tfexp.stand_ins.array_functions",
     "ops.random_ops": "tf.compat.v2.random:random_poisson_v2=poisson tf tf.random tfexp.ops.random_truncated ops",
     "ops.proto_ops": "tf.io ops",
     "ops.ref_variable": "tf tf:VariableV1=Variable",
@@ -403,6 +404,7 @@ OTHERS = {
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
     "tools.compatibility.all_renames_v2": "tfexp.stand_ins.later_names",
+    "tools.docs.doc_controls": "tfexp.stand_ins.doc_controls",
     "tools.graph_transforms": "tfexp.train.graph_transforms",
 }
 

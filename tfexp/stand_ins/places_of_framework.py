@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import renamed
 
+_BY_RULE = "matmul conv2d depthwise_conv2d_native separable_conv2d avg_pool max_pool"
 _OPTIMIZER = ("jit", "experimental_options")
 
 _MESSAGES_OF_NEST = (
@@ -59,7 +60,8 @@ FRAMEWORK = {
     "framework.auto_control_deps": "tfexp.stand_ins.ordered_effects",
     "framework.combinations": "tfexp.stand_ins.test_combinations:generate=generate_for_modes "
     "tfexp.stand_ins.test_combinations",
-    "framework.common_shapes": "tfexp.stand_ins.static_shapes "
+    "framework.common_shapes": "tfexp.stand_ins.static_shapes tfexp.stand_ins.shape_functions "
+    + renamed("tfexp.stand_ins.shape_functions", **{f"{kind}_shape": "by_rule" for kind in _BY_RULE.split()})
     + renamed("tfexp.ops.broadcast_shapes", broadcast_shape="broadcast_static_shape")
     + "tfexp.ops.broadcast_shapes",
     "framework.composite_tensor": renamed("tfexp.core.nest", CompositeTensor="Composite") + "tfexp.stand_ins.composites",

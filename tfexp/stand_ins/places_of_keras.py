@@ -11,7 +11,7 @@ _NAMESPACES = (
 _LESS_USED = (
     "estimator experimental mixed_precision mixed_precision.experimental models optimizers.schedules wrappers.scikit_learn"
 )
-_LAYERS = "advanced_activations convolutional convolutional_recurrent core embeddings local noise serialization wrappers"
+_LAYERS = "advanced_activations convolutional core embeddings local noise serialization wrappers"
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
 _APPLICATIONS = (
@@ -45,7 +45,7 @@ KERAS = {
         + "tf.math:logsumexp=reduce_logsumexp"
     ),
     "keras.backend_config": "tf.keras.backend",
-    "keras.callbacks": "tf.keras.callbacks tfexp.keras.callbacks.callback",
+    "keras.callbacks": "tf.keras.callbacks tfexp.keras.callbacks.callback tfexp.stand_ins.keras_callbacks",
     "keras.callbacks_v1": "tf.keras.callbacks",
     "keras.constraints": "tf.keras.constraints "
     + renamed("tf.keras.constraints", maxnorm="MaxNorm", nonneg="NonNeg", unitnorm="UnitNorm"),
@@ -77,6 +77,7 @@ KERAS = {
         + renamed("tf.keras.layers", Deconvolution2D="Conv2DTranspose", Deconv2D="Conv2DTranspose")
         + renamed("tf.keras.layers", Deconvolution3D="Conv3DTranspose", Deconv3D="Conv3DTranspose")
     ),
+    "keras.layers.convolutional_recurrent": "tf.keras.layers tfexp.keras.layers.convolutional_recurrent",
     "keras.layers.cudnn_recurrent": "tf.keras.layers tfexp.keras.layers.recurrent_cudnn",
     "keras.layers.dense_attention": "tf.keras.layers tfexp.keras.layers.attention:BaseDenseAttention=DenseAttention",
     "keras.layers.kernelized": "tfexp.stand_ins.keras_kernelized",
@@ -97,7 +98,7 @@ KERAS = {
     "keras.layers.rnn_cell_wrapper_v2": "tfexp.layers.rnn_wrappers_of_keras:_RNNCellWrapperV2=KerasCellWrapper "
     "tfexp.layers.rnn_wrappers_of_keras",
     "keras.losses": (
-        "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper "
+        "tf.keras.losses tfexp.keras.losses.loss:LossFunctionWrapper=LossFunctionWrapper tfexp.stand_ins.keras_questions "
         "tfexp.keras.losses.functions:huber_loss=huber_loss"
     ),
     "keras.metrics": (
@@ -150,7 +151,9 @@ KERAS = {
         + renamed("tfexp.keras.layers.function_code", func_dump="dump")
     ),
     "keras.utils.io_utils": "tf.keras.utils tfexp.keras.saving.overwriting",
-    "keras.utils.layer_utils": "tf.keras.utils tfexp.keras.engine.summary tfexp.stand_ins.keras_weights_and_specs",
+    "keras.utils.layer_utils": (
+        "tf.keras.utils tfexp.keras.engine.summary tfexp.stand_ins.keras_weights_and_specs tfexp.stand_ins.keras_questions"
+    ),
     "keras.utils.losses_utils": "tfexp.keras.losses.weighted tfexp.keras.losses.weighted:ReductionV2=Reduction "
     + renamed("tfexp.stand_ins.weighted_losses", scale_loss_for_distribution="scale_loss_for_distribution"),
     "keras.utils.metrics_utils": (
@@ -174,7 +177,7 @@ KERAS = {
     "keras.utils.tf_utils": (
         "tfexp.stand_ins.keras_tensors tfexp.keras.engine.dependencies tfexp.stand_ins.keras_weights_and_specs"
     ),
-    "keras.utils.vis_utils": "tf.keras.utils",
+    "keras.utils.vis_utils": "tf.keras.utils tfexp.stand_ins.keras_questions",
     "keras.utils.conv_utils": "tfexp.stand_ins.keras_windows",
     "keras.wrappers.scikit_learn": "tf.keras.wrappers.scikit_learn tfexp.keras.wrappers.scikit_learn",
 }

@@ -25,6 +25,7 @@ def _initializer_names() -> dict[str, str]:
 # tensorflow.python.<key>, with the places that answer, in order.
 OPS = {
     "ops.collective_ops": "tfexp.ops.collective",
+    "ops.nccl_ops": "tfexp.stand_ins.nccl_ops",
     "ops.default_gradient": "tfexp.stand_ins.graph_questions",
     "ops.distributions.bernoulli": "tf.distributions",
     "ops.distributions.beta": "tf.distributions tfexp.distributions.positive_parameters",

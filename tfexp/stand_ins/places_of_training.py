@@ -13,11 +13,13 @@ TRAINING = {
     + renamed("tf.distribute.experimental", CentralStorageStrategyV1="CentralStorageStrategy"),
     "distribute.cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.cluster_resolver": "tf.distribute.cluster_resolver "
-    + renamed("tf.distribute.cluster_resolver", UnionClusterResolver="UnionResolver"),
+    + renamed("tf.distribute.cluster_resolver", UnionClusterResolver="UnionResolver")
+    + renamed("tfexp.distribute.cluster_resolver.resolvers", format_master_url="with_layer"),
     "distribute.cluster_resolver.gce_cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.kubernetes_cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.cluster_resolver.slurm_cluster_resolver": "tf.distribute.cluster_resolver",
-    "distribute.cluster_resolver.tfconfig_cluster_resolver": "tf.distribute.cluster_resolver",
+    "distribute.cluster_resolver.tfconfig_cluster_resolver": "tf.distribute.cluster_resolver "
+    + renamed("tfexp.distribute.cluster_resolver.resolvers", format_master_url="with_layer"),
     "distribute.cluster_resolver.tpu_cluster_resolver": "tf.distribute.cluster_resolver",
     "distribute.collective_all_reduce_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategy="MultiWorkerMirroredStrategy")
@@ -53,11 +55,13 @@ TRAINING = {
     "distribute.tpu_strategy": _EXPERIMENTAL + renamed("tf.distribute.experimental", TPUStrategyV1="TPUStrategy"),
     "distribute.values": "tfexp.distribute.values tfexp.distribute.variables tfexp.distribute.values:select_replica=select",
     "saved_model.builder": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
-    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder",
+    "saved_model.builder_impl": "tf.saved_model.builder tf.saved_model.builder:_SavedModelBuilder=SavedModelBuilder "
+    + renamed("tfexp.train.saved_model_builder", get_asset_filename_to_add="asset_name")
+    + renamed("tfexp.stand_ins.saved_model_paths", copy_assets_to_destination_dir="copy_assets_to_destination_dir"),
     "saved_model.constants": "tf.saved_model.constants tfexp.train.saved_model_names",
     "saved_model.load": "tf.compat.v2.saved_model",
     "saved_model.loader": "tf.saved_model.loader",
-    "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader",
+    "saved_model.loader_impl": "tf.saved_model.loader tfexp.train.saved_model_loader tfexp.stand_ins.saved_model_starts",
     "saved_model.main_op": "tf.saved_model.main_op",
     "saved_model.main_op_impl": "tf.saved_model.main_op",
     "saved_model.model_utils.mode_keys": "tfexp.stand_ins.mode_keys",
@@ -74,7 +78,9 @@ TRAINING = {
     "saved_model.simple_save": "tf.saved_model",
     "saved_model.tag_constants": "tf.saved_model.tag_constants",
     "saved_model.utils": "tf.saved_model.utils tfexp.train.signatures",
-    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths",
+    "saved_model.utils_impl": "tf.saved_model.utils tfexp.train.signatures tfexp.stand_ins.saved_model_paths "
+    "tfexp.stand_ins.saved_model_starts "
+    + renamed("tfexp.train.signatures", build_tensor_info_internal="build_tensor_info"),
     "summary.event_accumulator": "tensorboard.backend.event_processing.event_accumulator",
     "summary.plugin_asset": "tfexp.train.plugin_assets",
     "summary.summary": "tf.summary",
@@ -151,7 +157,8 @@ TRAINING = {
     "training.supervisor": "tf.train",
     "training.sync_replicas_optimizer": "tf.train",
     "training.tracking.base": "tf.train tfexp.ops.trackable tfexp.stand_ins.tracked",
-    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable",
+    "training.tracking.data_structures": "tfexp.keras.engine.trackable_structures tfexp.ops.trackable "
+    + renamed("tfexp.keras.engine.trackable_structures", ListWrapper="List", TrackableDataStructure="_Structure"),
     "training.tracking.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "training.tracking.tracking": "tf.train tfexp.ops.trackable:AutoTrackable=Trackable tfexp.stand_ins.tracked_resources",
     "training.tracking.util": "tf.train tfexp.stand_ins.tracked "

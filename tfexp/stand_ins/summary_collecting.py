@@ -7,9 +7,9 @@ from typing import Any
 
 from tfexp.graph.replica_modes import in_another_replica as skip_summary
 from tfexp.graph.scopes import get_default_graph
-from tfexp.ops.summary import summary_scope
+from tfexp.ops.summary import clean_tag, summary_scope
 
-__all__ = ["collect", "skip_summary", "summary_scope"]
+__all__ = ["clean_tag", "collect", "skip_summary", "summary_scope"]
 
 
 def collect(val: Any, collections: Sequence[str] | None, default_collections: Sequence[str]) -> None:

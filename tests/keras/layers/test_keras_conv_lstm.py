@@ -1,4 +1,4 @@
-"""ConvLSTM2D beside TensorFlow's (spatial.json), in any layout, unrolled, with states, and with sizes not known before."""
+"""ConvLSTM2D beside TensorFlow's (spatial.json), in any layout, with states, and with sizes not known before."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def test_as_tensorflow(session, name):
     assert json.loads(json.dumps(layers.ConvLSTM2D.from_config(config).get_config())) == config
 
 
-@pytest.mark.parametrize("more", [{}, {"unroll": True}, {"dropout": 0.5, "recurrent_dropout": 0.5}])
-def test_channels_first_and_unrolled(session, more):
+@pytest.mark.parametrize("more", [{}, {"dropout": 0.5, "recurrent_dropout": 0.5}])
+def test_channels_first(session, more):
     """Dropout draws masks that no test knows; outside of training it does nothing."""
     x = wave((2, 3, 5, 4, 3), 0.9)
     last = layers.ConvLSTM2D(2, 3, strides=2, return_sequences=True)
@@ -107,3 +107,5 @@ def test_what_inputs_must_have():
         layers.ConvLSTM2D(3, 3)(tf.placeholder(tf.float32, [2, 5, 5, 3]))
     with pytest.raises(ValueError, match="channel dimension of the inputs should be defined"):
         layers.ConvLSTM2D(3, 3)(tf.placeholder(tf.float32, [2, 5, 5, 5, None]))
+    with pytest.raises(TypeError, match="Unrolling isn't possible with convolutional RNNs"):
+        layers.ConvLSTM2D(3, 3, unroll=True)

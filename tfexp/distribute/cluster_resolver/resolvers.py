@@ -10,7 +10,7 @@ from tfexp.distributed.cluster import ClusterSpec
 from tfexp.runtime.device_list import local_devices
 
 
-def with_layer(master: str, rpc_layer: str | None) -> str:
+def with_layer(master: str, rpc_layer: str | None = None) -> str:
     """An address as sessions take it: `grpc://host:port`; as it is where there is no layer or no address."""
     return f"{rpc_layer}://{master}" if rpc_layer and master else master
 

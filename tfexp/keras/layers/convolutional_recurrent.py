@@ -1,15 +1,23 @@
-"""`tf.keras.layers.ConvLSTM2D`: an LSTM whose products are convolutions. Source: TF 1.15; http://arxiv.org/abs/1506.04214"""
+"""`tf.keras.layers.ConvLSTM2D`: an LSTM whose products are convolutions; `ConvRNN2D`, what takes such cells.
+
+Source: TF 1.15; http://arxiv.org/abs/1506.04214
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.tensor import Tensor
+from tfexp.keras import backend
 from tfexp.keras.backend.conv import layout_of
 from tfexp.keras.engine.input_spec import InputSpec
+from tfexp.keras.layers.recurrent import RNN
 from tfexp.keras.layers.recurrent_layer import CellRNN, OfCell
 from tfexp.keras.layers.recurrent_lstm import LSTMCell, next_memory
+from tfexp.keras.layers.recurrent_states import flat_sizes
 from tfexp.keras.layers.window_args import (
     arranged,
     checked_data_format,
@@ -19,12 +27,12 @@ from tfexp.keras.layers.window_args import (
     window_count,
 )
 from tfexp.ops.array import reshape, shape
-from tfexp.ops.array_fill import zeros
+from tfexp.ops.array_fill import zeros, zeros_like
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_split import split
 from tfexp.ops.nn_bias import bias_add
 from tfexp.ops.nn_conv import convolution
-from tfexp.ops.trackable import NoDependency
+from tfexp.ops.reduce import reduce_sum
 
 _WINDOW = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
 
@@ -32,36 +40,33 @@ _WINDOW = ("kernel_size", "strides", "padding", "data_format", "dilation_rate")
 class ConvLSTM2DCell(LSTMCell):
     """The state is [output, memory], images of `filters` channels, as large as the input's convolution.
 
-    The output's own convolution keeps their size. window: `kernel_size`, `strides`, `padding`, `data_format` and
-    `dilation_rate`; options: the settings of an LSTM's cell.
+    The output's own convolution keeps their size. options: the settings of an LSTM's cell.
     """
 
-    def __init__(self, filters: int, window: dict[str, Any], **options: Any):
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str | None = None,
+        dilation_rate: Any = (1, 1),
+        **options: Any,
+    ):
         super().__init__(filters, **options)
         self._options = tuple(option for option in self._options if option != "implementation")
         self.filters = filters
-        self.kernel_size = normalized(window["kernel_size"], 2, "kernel_size")
-        self.strides = normalized(window["strides"], 2, "strides")
-        self.padding = checked_padding(window["padding"])
-        self.data_format = checked_data_format(window["data_format"])
-        self.dilation_rate = normalized(window["dilation_rate"], 2, "dilation_rate")
+        self.state_size = (filters, filters)
+        self.kernel_size = normalized(kernel_size, 2, "kernel_size")
+        self.strides = normalized(strides, 2, "strides")
+        self.padding = checked_padding(padding)
+        self.data_format = checked_data_format(data_format)
+        self.dilation_rate = normalized(dilation_rate, 2, "dilation_rate")
 
         # Of the channels, in images and in a sequence of them.
         self._axis = -1 if self.data_format == "channels_last" else -3
 
-    # --- shapes and variables ---------------------------------------------------------------------------------------------
-
-    def lengths(self, dims: Any) -> list[Any]:
-        """The height and width of the state for images with these dimensions: numbers, None or scalars."""
-        axes = spatial_axes(self.data_format, 2)
-        return [
-            window_count(dims[axis], self.kernel_size[i], self.strides[i], self.padding, self.dilation_rate[i])
-            for i, axis in enumerate(axes)
-        ]
-
-    def frame_shape(self, dims: Any) -> TensorShape:
-        """The shape of the state of one example, of a batch of images with these dimensions."""
-        return TensorShape(arranged(None, self.lengths(dims), self.filters, self.data_format)[1:])
+    # --- variables --------------------------------------------------------------------------------------------------------
 
     def build(self, input_shape: Any) -> None:
         dims = as_shape(input_shape).as_list()
@@ -69,11 +74,10 @@ class ConvLSTM2DCell(LSTMCell):
         if channels is None:
             raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
         blocks = self.gates * self.filters
-        self.kernel = self._weight("kernel", (*self.kernel_size, channels, blocks))
+        self.kernel_shape = (*self.kernel_size, channels, blocks)
+        self.kernel = self._weight("kernel", self.kernel_shape)
         self.recurrent_kernel = self._weight("recurrent_kernel", (*self.kernel_size, self.filters, blocks))
         self.bias = self._weight("bias", (blocks,), self._initial_bias()) if self.use_bias else None
-        self.output_size: Any = self.frame_shape(dims)
-        self.state_size: Any = NoDependency([self.output_size] * 2)
         self.built = True
 
     # --- a step -----------------------------------------------------------------------------------------------------------
@@ -82,12 +86,7 @@ class ConvLSTM2DCell(LSTMCell):
         """What images, or [time, *images], give the gates."""
         like = inputs if inputs.get_shape().rank == 4 else inputs[0]
         masks = self.get_dropout_mask_for_cell(like, training, self._mask_count())
-        projected = self._product(inputs, masks, self.kernel)
-        if self.bias is None:
-            return projected
-        if self.data_format == "channels_last":
-            return bias_add(projected, self.bias)
-        return projected + reshape(self.bias, [-1, 1, 1])
+        return self._biased(self._product(inputs, masks, self.kernel), self.bias)
 
     def _product(self, x: Any, masks: Any, kernel: Any) -> Any:
         of_state = kernel is not self.kernel
@@ -97,22 +96,35 @@ class ConvLSTM2DCell(LSTMCell):
         pairs = zip(masks, parts, strict=True)
         return concat([self._convolved(x * mask, part, of_state) for mask, part in pairs], self._axis)
 
-    def _convolved(self, x: Any, kernel: Any, keeps_size: bool) -> Tensor:
+    def _convolved(self, x: Any, kernel: Any, of_state: bool) -> Tensor:
         """Images, or those of all steps at once."""
         in_steps = x.get_shape().rank == 5
         images = merged(x) if in_steps else x
-        outputs = convolution(
-            images,
-            kernel,
-            padding="SAME" if keeps_size else self.padding.upper(),
-            strides=[1, 1] if keeps_size else list(self.strides),
-            dilation_rate=[1, 1] if keeps_size else list(self.dilation_rate),
-            data_format=layout_of(self.data_format, 2),
-        )
+        outputs = self.recurrent_conv(images, kernel) if of_state else self.input_conv(images, kernel, padding=self.padding)
         return unmerged(outputs, x) if in_steps else outputs
+
+    def input_conv(self, x: Any, w: Any, b: Any = None, padding: str = "valid") -> Tensor:
+        """What goes from images into gates."""
+        layout = layout_of(self.data_format, 2)
+        outputs = convolution(x, w, padding.upper(), list(self.strides), list(self.dilation_rate), data_format=layout)
+        return self._biased(outputs, b)
+
+    def recurrent_conv(self, x: Any, w: Any) -> Tensor:
+        """What goes from a state into gates: as large as the state."""
+        return convolution(x, w, "SAME", [1, 1], [1, 1], data_format=layout_of(self.data_format, 2))
+
+    def _biased(self, x: Any, bias: Any) -> Any:
+        if bias is None:
+            return x
+        return bias_add(x, bias) if self.data_format == "channels_last" else x + reshape(bias, [-1, 1, 1])
 
     def _next(self, gates: Any, memory: Any) -> tuple[Any, Any]:
         return next_memory(gates, memory, self.activation, self.recurrent_activation, self._axis)
+
+    def get_config(self) -> dict[str, Any]:
+        config = super().get_config()
+        del config["units"]
+        return {**config, "filters": self.filters, **{name: getattr(self, name) for name in _WINDOW}}
 
 
 def merged(x: Any) -> Tensor:
@@ -130,7 +142,61 @@ def unmerged(x: Any, like: Any) -> Tensor:
     return result
 
 
-class ConvLSTM2D(CellRNN):
+class ConvRNN2D(RNN):
+    """A convolutional cell over [batch, time, height, width, channels], or with the channels third.
+
+    The cell has `filters`, `kernel_size`, `strides`, `padding`, `data_format`, `dilation_rate`, and, when it is built,
+    `kernel_shape` and `input_conv(x, w, b=None, padding)`. A state has the height and width of what that gives.
+    """
+
+    def __init__(
+        self,
+        cell: Any,
+        return_sequences: bool = False,
+        return_state: bool = False,
+        go_backwards: bool = False,
+        stateful: bool = False,
+        unroll: bool = False,
+        **kwargs: Any,
+    ):
+        if unroll:
+            raise TypeError("Unrolling isn't possible with convolutional RNNs.")
+        if isinstance(cell, (list, tuple)):
+            raise TypeError(f"Convolutional cells cannot be stacked. Received: cell={cell}")
+        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, **kwargs)
+        self.input_spec = [InputSpec(ndim=5)]
+
+    def _lengths(self, lengths: Any) -> list[Any]:
+        """The height and width of the state for images of this height and width: numbers, None or scalars."""
+        of_axes = zip(lengths, self.cell.kernel_size, self.cell.strides, self.cell.dilation_rate, strict=True)
+        return [window_count(size, kernel, stride, self.cell.padding, rate) for size, kernel, stride, rate in of_axes]
+
+    def _frame(self, dims: Any) -> list[Any]:
+        """The shape of the state of one example, of sequences of images with these dimensions."""
+        cell, axes = self.cell, spatial_axes(self.cell.data_format, 2)
+        lengths = self._lengths([dims[1 + axis] for axis in axes])
+        return arranged(None, lengths, cell.filters, cell.data_format)[1:]
+
+    def _state_sizes(self) -> list[Any]:
+        return [self._frame(self.input_spec[0].shape)] * len(flat_sizes(self.cell.state_size))
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        dims = as_shape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
+        frame, states = self._frame(dims), len(flat_sizes(self.cell.state_size))
+        output = TensorShape([*dims[: 2 if self.return_sequences else 1], *frame])
+        return [output, *[TensorShape([dims[0], *frame])] * states] if self.return_state else output
+
+    def get_initial_state(self, inputs: Any) -> Any:
+        """What the cell's convolution makes of zeros."""
+        kernel = zeros([*self.cell.kernel_shape[:-1], self.cell.filters], inputs.dtype)
+        state = self.cell.input_conv(reduce_sum(zeros_like(inputs), axis=1), kernel, padding=self.cell.padding)
+        return [state] * len(flat_sizes(self.cell.state_size))
+
+    def _first_values(self, batch: int) -> Any:
+        return [np.zeros((batch, *size), self.dtype or backend.floatx()) for size in self._state_sizes()]
+
+
+class ConvLSTM2D(CellRNN, ConvRNN2D):
     """ConvLSTM2DCell over [batch, time, height, width, channels], or with the channels third. TF symbol of this name."""
 
     recurrent_activation = OfCell()
@@ -171,10 +237,13 @@ class ConvLSTM2D(CellRNN):
         recurrent_dropout: float = 0.0,
         **kwargs: Any,
     ):
-        window = dict(zip(_WINDOW, (kernel_size, strides, padding, data_format, dilation_rate), strict=True))
         cell = ConvLSTM2DCell(
             filters,
-            window,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
             activation=activation,
             recurrent_activation=recurrent_activation,
             use_bias=use_bias,
@@ -203,22 +272,14 @@ class ConvLSTM2D(CellRNN):
         super().__init__(cell, flags, activity_regularizer, kwargs)
         self.input_spec = [InputSpec(ndim=5)]
 
-    def compute_output_shape(self, input_shape: Any) -> Any:
-        dims = as_shape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
-        frame = self.cell.frame_shape([None, *dims[2:]]).as_list()
-        batch, _ = self._batch_and_time(dims)
-        output = TensorShape([*(dims[:2] if self.return_sequences else [batch]), *frame])
-        return [output, *[TensorShape([batch, *frame])] * 2] if self.return_state else output
-
     def get_initial_state(self, inputs: Any) -> Any:
         """Zeros as large as the convolution of the images, of a size that only the session may know."""
         known, dims = inputs.get_shape(), shape(inputs)
-        batch = dims[1 if self.time_major else 0]  # type: ignore[index]
-        sizes = [None, *(dims[i] if known[i].value is None else known[i].value for i in (2, 3, 4))]  # type: ignore[index]
-        frame = arranged(batch, self.cell.lengths(sizes), self.cell.filters, self.cell.data_format)
+        sizes = [dims[i] if known[i].value is None else known[i].value for i in range(5)]  # type: ignore[index]
+        frame = [dims[0], *self._frame(sizes)]  # type: ignore[index]
         states = [zeros(stack(frame), dtype=inputs.dtype) for _ in range(2)]
         for state in states:
-            state.set_shape([known[1 if self.time_major else 0], *self.cell.state_size[0]])
+            state.set_shape([known[0], *self._frame(known.as_list())])
         return states
 
     def _sizes(self) -> dict[str, Any]:

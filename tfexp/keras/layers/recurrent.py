@@ -119,7 +119,7 @@ class RNN(Layer):
             own = self._spec_of(input_shape)
             self.input_spec = [own] if self.input_spec is None else [own, *self.input_spec[1:]]
         build_cell(self.cell, map_shapes(self._step_shape, input_shape))
-        sizes = flat_sizes(self.cell.state_size)
+        sizes = self._state_sizes()
         if self.state_spec is not None:
             self._check_states(sizes)
         else:
@@ -127,6 +127,10 @@ class RNN(Layer):
         if self.stateful:
             self.reset_states()
         self.built = True
+
+    def _state_sizes(self) -> list[Any]:
+        """The sizes of the states of one example."""
+        return flat_sizes(self.cell.state_size)
 
     def _spec_of(self, shape: Any) -> InputSpec:
         dims = as_shape(shape).as_list()

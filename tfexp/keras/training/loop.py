@@ -13,6 +13,7 @@ from tfexp.core import log
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.callbacks.callback import CallbackList
 from tfexp.keras.callbacks.history import BaseLogger, History, as_printed
+from tfexp.keras.callbacks.parameters import set_callback_parameters
 from tfexp.keras.callbacks.progress import ProgbarLogger
 from tfexp.keras.training.batches import Batches, OutOfBatchesError
 from tfexp.keras.training.joined import joined
@@ -199,23 +200,20 @@ def _join(
     model: Any, called: CallbackList, mode: str, batches: Batches, epochs: int, verbose: int, do_validation: bool = False
 ) -> ProgbarLogger:
     """Tell the callbacks what is to come, and what shows the progress, which comes after them all."""
-    names = [] if mode == PREDICT else list(model.metrics_names)
-    params = {
-        "batch_size": batches.batch_size,
-        "epochs": epochs,
-        "steps": batches.steps,
-        "samples": batches.samples,
-        "verbose": verbose,
-        "do_validation": do_validation,
-        "metrics": names + [f"val_{name}" for name in names] if do_validation else names,
-    }
-    called.set_params(params)
+    set_callback_parameters(
+        called,
+        model,
+        do_validation,
+        batch_size=batches.batch_size,
+        epochs=epochs,
+        steps_per_epoch=batches.steps,
+        samples=batches.samples,
+        verbose=verbose,
+        mode=mode,
+    )
     called.set_model(model)
-    for callback in called:
-        if isinstance(callback, (BaseLogger, ProgbarLogger)):
-            callback.stateful_metrics = set(names[1:])
-    progress = ProgbarLogger("samples" if batches.by_sample else "steps", names[1:])
-    progress.set_params(params)
+    progress = ProgbarLogger("samples" if batches.by_sample else "steps", [] if mode == PREDICT else model.metrics_names[1:])
+    progress.set_params(called.params)
     return progress
 
 
