@@ -34,7 +34,7 @@ CASES = [
         same,
         attrs={"shape": [None, 3]},
         errors=[
-            Error([(2, 5)], ValueError, "not compatible"),
+            Error([(2, 5)], ValueError, "Dimension 1 in both shapes must be equal, but are 3 and 5"),
             Error([(2, 5)], InvalidArgumentError, "Shape of tensor [2,5] is not compatible with expected shape [?,3]."),
         ],
     ),

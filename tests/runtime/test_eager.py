@@ -453,7 +453,7 @@ def test_products_of_matrices_and_of_batches():
 
 def test_a_variable_takes_only_values_of_its_shape():
     v = tf.Variable([1.0, 2.0])
-    with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\) are incompatible"):
+    with pytest.raises(ValueError, match=r"^Shapes \(2,\) and \(3,\) are incompatible"):
         v.assign([1.0, 2.0, 3.0])
     assert v.assign([3.0, 4.0]).numpy().tolist() == [3, 4]
 

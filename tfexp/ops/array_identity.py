@@ -21,6 +21,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, same_shape
+from tfexp.ops.shape_rules import merged
 
 
 def _pass_through(node: BindRequest) -> Call:
@@ -260,7 +261,7 @@ ensure_shape_op = define_op("EnsureShape(input: T) -> (output: T) {shape: shape;
 
 @ensure_shape_op.shape
 def _(input: InputShape, *, shape: TensorShape) -> TensorShape:
-    return input.merge_with(shape)
+    return merged(shape, input)
 
 
 @ensure_shape_op.kernel("CPU", view=True)

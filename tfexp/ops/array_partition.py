@@ -19,7 +19,7 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
 from tfexp.ops.reduce import reduce_prod, reduce_sum
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import merged, with_rank
 
 # --- dynamic partition and stitch ----------------------------------------------------------------------------------------
 
@@ -92,7 +92,7 @@ def _stitched_shape(indices: list[InputShape], data: list[InputShape]) -> Tensor
                 f"data[{i}].shape must start with indices[{i}].shape, got data[{i}].shape = {dims_text(dims)}, "
                 f"indices[{i}].shape = {dims_text(leading)}"
             )
-        rest = rest.merge_with(TensorShape(dims[len(leading) :]))
+        rest = merged(rest, TensorShape(dims[len(leading) :]))
     known = [rows.value for rows in indices]
     count = None
     if all(v is not None for v in known):

@@ -17,7 +17,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat, stack
-from tfexp.ops.shape_rules import fixed_dims, with_rank
+from tfexp.ops.shape_rules import fixed_dims, merged, with_rank
 
 _python_slice = builtins.slice
 
@@ -28,7 +28,7 @@ slice_op = define_op("Slice(input: T, begin: Index, size: Index) -> (output: T) 
 
 @slice_op.shape
 def _(input: InputShape, begin: InputShape, size: InputShape) -> TensorShape:
-    count = with_rank(begin, 1).merge_with(with_rank(size, 1)).as_list()[0]
+    count = merged(with_rank(begin, 1), with_rank(size, 1)).as_list()[0]
     dims = input.known_dims
     if dims is not None and count is not None and len(dims) != count:
         raise ValueError(f"Shape must be rank {count} but is rank {len(dims)}")
@@ -175,7 +175,7 @@ def _check_bounds(index: Sequence[Any], dims: Sequence[int | None]) -> None:
 def _(input: InputShape, begin: InputShape, end: InputShape, strides: InputShape, **attrs: Any) -> TensorShape:
     masks = {name: attrs[name] for name in _MASK_NAMES}
     dims = input.known_dims
-    count = with_rank(begin, 1).merge_with(with_rank(end, 1)).merge_with(with_rank(strides, 1)).as_list()[0]
+    count = merged(merged(with_rank(begin, 1), with_rank(end, 1)), with_rank(strides, 1)).as_list()[0]
     if dims is None or count is None:
         return TensorShape(None)
     known = all(v.value is not None for v in (begin, end, strides))

@@ -1,0 +1,65 @@
+"""What is wrong with arguments of functions, in TensorFlow's words, which tests of programs look for."""
+
+import pytest
+
+import tfexp as tf
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as g:
+        yield g
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda c: c([True]) / c([True]), TypeError, r"Invalid dtype tf\.bool in __truediv__"),
+        (lambda c: tf.truediv(c(["a"]), c(["b"])), TypeError, r"Invalid dtype tf\.string in __truediv__"),
+        (
+            lambda c: tf.truediv(c([1]), c([2.0])),
+            TypeError,
+            r"^x and y must have the same dtype, got tf\.int32 != tf\.float32$",
+        ),
+        (lambda c: tf.complex(c([1.0]), c([2])), TypeError, "^real and imag have incorrect types: float32 int32$"),
+        (lambda c: tf.tensordot(c([[1]]), c([[1]]), [0, 1, 1]), ValueError, "'axes' must be an integer or have length 2"),
+        (lambda c: tf.tensordot(c([[1]]), c([[1]]), -1), ValueError, "'axes' must be at least 0"),
+        (
+            lambda c: tf.tensordot(c([[1]]), c([[1]]), 3),
+            ValueError,
+            "'axes' must not be larger than the number of dimensions",
+        ),
+        (lambda c: tf.stack([1, 2], axis=1), ValueError, r"^axis = 1 not in \[-1, 1\)$"),
+        (lambda c: tf.unstack(c([1]), axis=-2), ValueError, r"^axis = -2 not in \[-1, 1\)$"),
+        (lambda c: tf.split(c([1, 2]), tf.placeholder(tf.int32)), ValueError, "^Cannot infer num from shape Tensor"),
+        (
+            lambda c: tf.searchsorted(c([1]), c([0]), side="mid"),
+            ValueError,
+            "^side must be either 'right' or 'left'.  Saw: mid",
+        ),
+        (
+            lambda c: tf.linalg.transpose(c([1])),
+            ValueError,
+            r"'a' should be a \(batch\) matrix, with rank >= 2.  Found: \(1,\)",
+        ),
+        (
+            lambda c: tf.ensure_shape(c([1, 2]), [3]),
+            ValueError,
+            "^Dimension 0 in both shapes must be equal, but are 3 and 2",
+        ),
+        (
+            lambda c: tf.slice(c([1, 2]), [0], [1, 1]),
+            ValueError,
+            "^Dimension 0 in both shapes must be equal, but are 1 and 2",
+        ),
+        (lambda c: tf.global_norm(c([1.0])), TypeError, "^t_list should be a sequence$"),
+        (
+            lambda c: tf.confusion_matrix([0, 1], [0, 1], weights=[1, 2, 3]),
+            ValueError,
+            r"^Shapes \(2,\) and \(3,\) are incompatible$",
+        ),
+    ],
+)
+def test_texts(call, error, message):
+    with pytest.raises(error, match=message):
+        call(tf.constant)
