@@ -52,6 +52,32 @@ def graph():
             ValueError,
             "^Dimension 0 in both shapes must be equal, but are 1 and 2",
         ),
+        (lambda c: tf.nn.dropout(c([1.0]), keep_prob=2.0), ValueError, r"^rate must be .* in the range \[0, 1\), got -1$"),
+        (lambda c: tf.nn.dropout(c([1]), rate=0.5), ValueError, "^x has to be a floating point tensor"),
+        (
+            lambda c: tf.nn.max_pool(tf.zeros([1, 3, 3, 1]), [1, 2, 2], 1, "SAME"),
+            ValueError,
+            "^ksize .* 1, 2 or 4 but was 3$",
+        ),
+        (lambda c: tf.nn.convolution(tf.zeros([1, 5]), tf.zeros([2, 1]), "SAME"), ValueError, "rank 3, 4 or 5 but was 2"),
+        (
+            lambda c: tf.nn.softmax(c([[1.0]]), axis=3),
+            tf.errors.InvalidArgumentError,
+            r"^Dimension \(3\) must be in the range",
+        ),
+        (
+            lambda c: tf.nn.log_poisson_loss(c([1.0]), c([1.0, 2.0])),
+            ValueError,
+            r"must have the same shape \(\(2,\) vs \(1,\)\)$",
+        ),
+        (
+            lambda c: tf.nn.ctc_loss(c([[1]]), tf.zeros([3, 1, 3]), [3]),
+            TypeError,
+            "^Expected labels .* to be a SparseTensor$",
+        ),
+        (lambda c: tf.losses.mean_squared_error(None, c([1.0])), ValueError, "^labels must not be None"),
+        (lambda c: tf.losses.cosine_distance(c([1.0]), c([1.0])), ValueError, "^You must specify 'axis'"),
+        (lambda c: tf.random.uniform([2], dtype=tf.string), ValueError, r"^Invalid dtype tf\.string$"),
         (lambda c: tf.global_norm(c([1.0])), TypeError, "^t_list should be a sequence$"),
         (
             lambda c: tf.confusion_matrix([0, 1], [0, 1], weights=[1, 2, 3]),
