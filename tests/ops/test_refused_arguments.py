@@ -1,5 +1,6 @@
 """What is wrong with arguments of functions, in TensorFlow's words, which tests of programs look for."""
 
+import numpy as np
 import pytest
 
 import tfexp as tf
@@ -78,6 +79,13 @@ def graph():
         (lambda c: tf.losses.mean_squared_error(None, c([1.0])), ValueError, "^labels must not be None"),
         (lambda c: tf.losses.cosine_distance(c([1.0]), c([1.0])), ValueError, "^You must specify 'axis'"),
         (lambda c: tf.random.uniform([2], dtype=tf.string), ValueError, r"^Invalid dtype tf\.string$"),
+        (lambda c: tf.metrics.average_precision_at_k(c([[1]]), c([[0.5]]), 0), ValueError, "^Invalid k=0"),
+        (
+            lambda c: tf.lookup.TextFileInitializer("a", tf.string, -1, tf.int64, -2),
+            ValueError,
+            "^Signature mismatch. Keys must",
+        ),
+        (lambda c: tf.lookup.TextFileInitializer("a", tf.string, -2, tf.int64, -5), ValueError, "^Invalid value index -5"),
         (lambda c: tf.global_norm(c([1.0])), TypeError, "^t_list should be a sequence$"),
         (
             lambda c: tf.confusion_matrix([0, 1], [0, 1], weights=[1, 2, 3]),
@@ -89,3 +97,27 @@ def graph():
 def test_texts(call, error, message):
     with pytest.raises(error, match=message):
         call(tf.constant)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda: tf.self_adjoint_eigvals([[np.nan, 0.0], [0.0, 1.0]]),
+            "^Self-adjoint eigen decomposition was not successful",
+        ),
+        (lambda: tf.self_adjoint_eig([[1.0, 0.0], [np.inf, 1.0]]), "^Self-adjoint eigen decomposition was not successful"),
+        (
+            lambda: tf.linalg.tridiagonal_solve([[1.0, 0], [0, 0], [0, 1]], [1.0, 2], partial_pivoting=False),
+            "requires pivoting. Try setting partial_pivoting",
+        ),
+    ],
+)
+def test_texts_of_what_runs(build, message):
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        session.run(build())
+
+
+def test_the_upper_triangle_of_a_self_adjoint_matrix_does_not_count():
+    with tf.Session() as session:
+        assert session.run(tf.self_adjoint_eigvals([[1.0, np.nan], [0.0, 2.0]])).tolist() == [1, 2]
