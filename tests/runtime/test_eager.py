@@ -490,3 +490,12 @@ def test_a_constant_of_a_tensor_is_the_tensor() -> None:
     assert tf.constant(value, shape=[2, 1]).numpy().tolist() == [[1.0], [2.0]]
     with pytest.raises(TypeError, match=r"Expected tensor with type tf\.int32 not tf\.float32"):
         tf.constant(value, tf.int32)
+
+
+def test_composite_tensors_show_their_parts_as_tensors():
+    slices = tf.IndexedSlices(tf.constant([5.0]), tf.constant([0]))
+    parts = "indices=tf.Tensor([0], shape=(1,), dtype=int32), values=tf.Tensor([5.], shape=(1,), dtype=float32)"
+    assert str(slices) == f"IndexedSlices({parts})"
+    assert str(tf.SparseTensor([[0]], [1], [2])).startswith(
+        "SparseTensor(indices=tf.Tensor([[0]], shape=(1, 1), dtype=int64), "
+    )

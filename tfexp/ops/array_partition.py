@@ -219,6 +219,8 @@ def _(
         raise ValueError(f"sparse_values has incorrect shape {dims_text(values.shape)}, should be [] or [{len(indices)}]")
     if validate_indices:
         _check_ordered(indices, dims)
+    if ((indices < 0) | (indices >= dims)).any():
+        raise ValueError(f"Indices are not valid (out of bounds).  Shape: {dims_text(dims)}")
     default = np.asarray(default_value)
     dense = np.full(dims, default, dtype=default.dtype)
     if dims:
