@@ -143,7 +143,7 @@ def test_stack_of_constants_is_a_constant() -> None:
     with tf.Graph().as_default():
         assert tf.stack([1, 2]).op.type == "Const"
         assert tf.stack([tf.constant(1), 2]).op.type == "Pack"
-        with pytest.raises(ValueError, match=r"`axis` = 4 not in range \[-3, 3\)"):
+        with pytest.raises(ValueError, match=r"^axis = 4 not in \[-3, 3\)"):
             tf.stack([tf.zeros([2, 3])], axis=4)
 
 
@@ -154,9 +154,9 @@ def test_nothing_unstacks_to_nothing() -> None:
 def test_unstack_and_split_want_known_numbers() -> None:
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [None, 3])
-        with pytest.raises(ValueError, match="Cannot infer argument `num`"):
+        with pytest.raises(ValueError, match="Cannot infer num"):
             tf.unstack(x)
-        with pytest.raises(ValueError, match="Cannot infer argument `num`"):
+        with pytest.raises(ValueError, match="Cannot infer num"):
             tf.split(x, tf.placeholder(tf.int32, [None]))
         with pytest.raises(ValueError, match="Rank-0 tensors are not supported"):
             tf.split(x, tf.constant(2))

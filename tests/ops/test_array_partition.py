@@ -84,6 +84,18 @@ CASES = [
     ),
     OpCase(
         "SparseToDense",
+        [I([[2, 1], [0, 1]]), I([3, 2]), (2,), Like(0)],
+        lambda indices, shape, values, default: np.array([[0, values[1]], [0, 0], [0, values[0]]], values.dtype),
+        dtypes=["float32"],
+        attrs={"validate_indices": False},
+        label="in any order",
+        errors=[
+            Error([I([0, 5]), I([5]), (2,), Like(0)], InvalidArgumentError, "not valid (out of bounds).  Shape: [5]"),
+            Error([I([-1]), I([5]), (1,), Like(0)], InvalidArgumentError, "not valid (out of bounds).  Shape: [5]"),
+        ],
+    ),
+    OpCase(
+        "SparseToDense",
         [np.zeros((2, 0), np.int64), np.zeros(0, np.int64), np.int32([3, 4]), Like(7)],
         lambda indices, shape, values, default: values[1],
         dtypes=["int32"],

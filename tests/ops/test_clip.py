@@ -58,7 +58,7 @@ def test_clip_by_global_norm() -> None:
         unchanged, _ = tf.clip_by_global_norm([tf.constant(X)], 100.0)
         nothing, _ = tf.clip_by_global_norm([tf.constant([np.inf])], 1.0)
         same, nan = run(unchanged[0], nothing[0])
-        with pytest.raises(TypeError, match="should be a sequence of tensors"):
+        with pytest.raises(TypeError, match="t_list should be a sequence"):
             tf.clip_by_global_norm(tf.constant(X), 1.0)
         assert run(tf.global_norm([None])) == [0]
     expected = np.sqrt(9 + 16 + 144 + 25)

@@ -483,10 +483,15 @@ def test_arguments() -> None:
             (lambda: tf.nn.conv2d(x, w, 1, [[0, 0], [1, 1], [1, 1]]), "When padding is a list, it must be of size 4"),
             (lambda: tf.nn.conv2d(x, w, 1, "SAME", filters=w), "Cannot specify both"),
             (lambda: tf.nn.convolution(x, w, "SAME", [2, 2], [2, 2]), "not supported in conjunction"),
+            (
+                lambda: tf.nn.pool(x, [2, 2], "MAX", "SAME", dilations=[1]),
+                "dilation_rate should be of length 1, 2 or 4 but was 1",
+            ),
+            (lambda: tf.nn.pool(x, [2, 2], "MAX", "SAME", strides=[0, 1]), "all values of strides must be positive"),
             (lambda: tf.nn.pool(x, [2, 2], "FOO", "SAME"), "2-D FOO pooling is not supported"),
             (lambda: tf.nn.pool(x, [2, 2], "AVG", "SAME", [2, 2]), "is not implemented for `dilation_rate` > 1"),
             (lambda: tf.nn.pool(x, [2, 2, 2], "MAX", "SAME"), "must have rank 5"),
-            (lambda: tf.nn.conv1d(x, w, 1, "SAME", data_format="NDHWC"), "`data_format` must be 'NWC' or 'NCW'"),
+            (lambda: tf.nn.conv1d(x, w, 1, "SAME", data_format="NDHWC"), 'data_format must be "NWC" or "NCW"'),
             (lambda: tf.nn.separable_conv2d(x, tf.zeros([3, 3, 3, 2]), w, [1] * 4, "SAME"), "3 and 1 are not compatible"),
         ):
             with pytest.raises(ValueError, match=text.replace("(", r"\(")):

@@ -118,7 +118,7 @@ def test_public_forms() -> None:
         np.testing.assert_allclose(run(tf.tensordot(unknown, x, [[-1], [0]]), {unknown: x.T}), x.T @ x)
         chol = np.linalg.cholesky(SYMMETRIC)
         np.testing.assert_allclose(SYMMETRIC @ run(tf.cholesky_solve(chol, x[:3])), x[:3], atol=1e-12)
-        with pytest.raises(ValueError, match="Only one of `transpose_a` and `adjoint_a` can be True"):
+        with pytest.raises(ValueError, match="Only one of transpose_a and adjoint_a can be True"):
             tf.matmul(x, x, transpose_a=True, adjoint_a=True)
         with pytest.raises(ValueError, match="a label appearing more than once: ij->jiij"):
             tf.einsum("ij->jiij", x)

@@ -60,7 +60,7 @@ CASES = [
         lambda x, d, k: np.where(np.isnan(m := of_band(d, k, 3, 5, np.nan)), x, m),
         second=False,
         errors=[
-            Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "the wrong size"),
+            Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "is not equal to the longests diagonal"),
             Error([(2, 3, 5), (2, 3), i32([0])[None]], ValueError, "Shape must be at most rank 1 but is rank 2"),
         ],
     ),

@@ -192,7 +192,11 @@ SUMS.append(
         [[(2, 3), (2, 3)]],
         lambda xs: xs[0] + xs[1],
         label="runtime",
-        errors=[Error([[(2, 3), (2,)]], InvalidArgumentError, "must have the same size and shape")],
+        errors=[
+            Error(
+                [[(2, 3), (2,)]], InvalidArgumentError, "must have the same size and shape.  Input 0: [2,3] != input 1: [2]"
+            )
+        ],
     )
 )
 

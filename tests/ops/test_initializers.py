@@ -53,15 +53,15 @@ REFUSED = [
     (lambda: init.Constant([1, 2, 3], verify_shape=True)([2, 3]), TypeError, "shape"),
     (lambda: init.Constant(list(range(7)))([2, 3]), ValueError, "Too many elements provided"),
     (lambda: init.Constant(1.5)([2], tf.int32), TypeError, "int32"),
-    (lambda: init.VarianceScaling(0.0), ValueError, "`scale` must be a positive float. Received: 0.0"),
-    (lambda: init.VarianceScaling(mode="fan"), ValueError, "`mode` should be one of .* Received: fan"),
-    (lambda: init.VarianceScaling(distribution="x"), ValueError, "`distribution` should be one of .* Received: x"),
-    (lambda: init.VarianceScaling(dtype=tf.int32), ValueError, "expected to be floating point. Received: tf.int32"),
-    (lambda: init.TruncatedNormal(dtype=tf.int32), ValueError, "expected to be floating point"),
-    (lambda: init.UniformUnitScaling(dtype=tf.int32), ValueError, "expected to be floating point"),
+    (lambda: init.VarianceScaling(0.0), ValueError, "`scale` must be positive float"),
+    (lambda: init.VarianceScaling(mode="fan"), ValueError, "Invalid `mode` argument:.*fan"),
+    (lambda: init.VarianceScaling(distribution="x"), ValueError, "Invalid `distribution` argument:.*x"),
+    (lambda: init.VarianceScaling(dtype=tf.int32), ValueError, "Expected floating point type, got <dtype: 'int32'>"),
+    (lambda: init.TruncatedNormal(dtype=tf.int32), ValueError, "Expected floating point type, got <dtype: 'int32'>"),
+    (lambda: init.UniformUnitScaling(dtype=tf.int32), ValueError, "Expected floating point type, got <dtype: 'int32'>"),
     (lambda: init.RandomUniform(dtype=tf.int32)([2]), ValueError, "Must specify maxval for integer dtype"),
-    (lambda: matrix.Orthogonal()([5]), ValueError, r"at least two-dimensional. Received shape=\[5\]"),
-    (lambda: matrix.Identity()([3]), ValueError, r"must be two-dimensional. Received shape=\[3\]"),
+    (lambda: matrix.Orthogonal()([5]), ValueError, "must be at least two-dimensional"),
+    (lambda: matrix.Identity()([3]), ValueError, "can only be used for 2D matrices"),
 ]
 
 

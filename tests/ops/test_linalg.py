@@ -242,7 +242,7 @@ DIAGONALS = [
         lambda x, d, k: np.where(np.eye(3, 5, dtype=bool), d[..., np.newaxis], x),
         ALIGN,
         dtypes=["float32", "float64"],
-        errors=[Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "the wrong size")],
+        errors=[Error([(2, 3, 5), (2, 5), i32(0)], InvalidArgumentError, "is not equal to the longests diagonal")],
     ),
     OpCase(
         "MatrixBandPart",

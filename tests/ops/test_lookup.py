@@ -315,30 +315,42 @@ def test_what_is_refused_when_a_table_is_made() -> None:
     of_ids = tf.lookup.KeyValueTensorInitializer(["a"], [1], tf.string, tf.int64)
     vocabulary = tf.lookup.StaticVocabularyTable
     for make, kind, text in (
-        (lambda: vocabulary(None, 0), ValueError, "`num_oov_buckets` must be > 0"),
-        (lambda: vocabulary(of_strings, 1), TypeError, "Invalid `value_dtype`"),
+        (lambda: vocabulary(None, 0), ValueError, "oov_buckets must be > 0"),
+        (
+            lambda: vocabulary(of_strings, 1),
+            TypeError,
+            "Invalid value dtype, expected <dtype: 'int64'> but got <dtype: 'string'>",
+        ),
         (lambda: vocabulary(of_ids, 1, lookup_key_dtype=tf.int32), TypeError, "expected integer but got"),
         (
             lambda: tf.lookup.StaticHashTable(of_ids, -1).lookup(tf.constant([1])),
             TypeError,
-            "Dtype of argument `keys` must be",
+            "Signature mismatch. Keys must be dtype <dtype: 'string'>, got <dtype: 'int32'>",
         ),
         (lambda: contrib.index_table_from_tensor(["a"], num_oov_buckets=-1), ValueError, "greater or equal than 0, got -1"),
-        (lambda: contrib.index_table_from_tensor(["a"], dtype=tf.float32), TypeError, "either be integer or string"),
-        (lambda: contrib.index_table_from_tensor([1, 2]), ValueError, "Invalid `dtype`"),
+        (
+            lambda: contrib.index_table_from_tensor(["a"], dtype=tf.float32),
+            TypeError,
+            "Only integer and string keys are supported",
+        ),
+        (lambda: contrib.index_table_from_tensor([1, 2]), ValueError, "Expected non-integer, got <dtype: 'int32'>"),
         (lambda: contrib.index_table_from_tensor(None), ValueError, "mapping must be specified"),
-        (lambda: contrib.index_table_from_file(""), ValueError, "`vocabulary_file` must be specified"),
-        (lambda: contrib.index_table_from_file("x", vocab_size=0), ValueError, "`vocab_size` must be greater than 0"),
+        (lambda: contrib.index_table_from_file(""), ValueError, "vocabulary_file must be specified and must not be empty"),
+        (
+            lambda: contrib.index_table_from_file("x", vocab_size=0),
+            ValueError,
+            "vocab_size must be greater than 0, got 0. vocabulary_file: x",
+        ),
         (lambda: contrib.index_to_string_table_from_tensor(None), ValueError, "mapping must be specified"),
         (lambda: contrib.StrongHashSpec([1]), ValueError, "key must have size 2"),
-        (lambda: contrib.IdTableWithHashBuckets(None, 0), ValueError, "must be > 0 if no `table`"),
+        (lambda: contrib.IdTableWithHashBuckets(None, 0), ValueError, "oov_buckets must be > 0 if no table is supplied"),
         (
             lambda: contrib.IdTableWithHashBuckets(None, 1, hasher_spec=3),
             TypeError,
             "hasher_spec must be of type HasherSpec",
         ),
         (lambda: CELLS("", tf.string, 0, tf.int64, 1), ValueError, "Filename required"),
-        (lambda: CELLS("f", tf.float32, -2, tf.int64, 1), ValueError, "either integer or string"),
+        (lambda: CELLS("f", tf.float32, -2, tf.int64, 1), ValueError, "Signature mismatch. Keys must be integer or string"),
     ):
         with pytest.raises(kind) as caught:
             make()

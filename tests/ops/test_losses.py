@@ -123,11 +123,11 @@ def test_weights_have_to_broadcast() -> None:
 
 def test_misuse() -> None:
     with tf.Graph().as_default():
-        with pytest.raises(ValueError, match="`labels` must not be None"):
+        with pytest.raises(ValueError, match="labels must not be None"):
             tf.losses.mean_squared_error(None, X)
         with pytest.raises(ValueError, match="incompatible"):
             tf.losses.mean_squared_error(Y, X[:, :2])
-        with pytest.raises(ValueError, match="You must specify argument `axis`"):
+        with pytest.raises(ValueError, match="You must specify 'axis'"):
             tf.losses.cosine_distance(Y, X)
 
 

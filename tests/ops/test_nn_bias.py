@@ -66,5 +66,5 @@ def test_data_formats() -> None:
         x = tf.zeros([2, 3, 5])
         assert tf.nn.bias_add(x, [1.0] * 3, data_format="NCW").op.get_attr("data_format") == b"NCHW"
         assert tf.nn.bias_add(x, [1.0] * 5, data_format="NWC").op.get_attr("data_format") == b"NHWC"
-        with pytest.raises(ValueError, match="Received: data_format=CN"):
+        with pytest.raises(ValueError, match=r"data_format must be of the form `N\.\.\.C` or `NC\.\.\.`"):
             tf.nn.bias_add(x, [1.0] * 5, data_format="CN")

@@ -135,7 +135,7 @@ def test_softmax_along_any_axis() -> None:
             values = session.run([tf.nn.softmax(t, axis=axis), tf.nn.log_softmax(t, axis=axis)], {t: x})
             np.testing.assert_allclose(values[0], softmax(x, axis), rtol=1e-5)
             np.testing.assert_allclose(values[1], np.log(softmax(x, axis)), rtol=1e-4, atol=1e-6)
-        with pytest.raises(InvalidArgumentError, match=r"`dim` must be in the range \[-3, 3\)"):
+        with pytest.raises(InvalidArgumentError, match=r"^Dimension \(.*\) must be in the range \[-3, 3\)"):
             tf.nn.softmax(t, axis=3)
 
 

@@ -127,9 +127,9 @@ def test_dropout_refuses() -> None:
     with tf.Graph().as_default():
         with pytest.raises(ValueError, match=r"range \[0, 1\)"):
             tf.nn.dropout([1.0], rate=1.0)
-        with pytest.raises(ValueError, match=r"`rate` must be .* range \[0, 1\). Received: rate=1.0"):
+        with pytest.raises(ValueError, match=r"range \[0, 1\), got 1$"):
             tf.nn.dropout([1.0], keep_prob=0.0)
-        with pytest.raises(ValueError, match="must be provided"):
+        with pytest.raises(ValueError, match="You must provide a rate"):
             tf.nn.dropout([1.0])
         with pytest.raises(ValueError, match="keep_prob must be a floating point number or Tensor"):
             tf.nn.dropout([1.0], keep_prob=[0.5, 0.5])

@@ -47,7 +47,7 @@ def test_equal_elements_keep_their_order():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="Argument `direction` should be one of ASCENDING, DESCENDING"):
+    with pytest.raises(ValueError, match="should be one of ASCENDING, DESCENDING"):
         tf.sort([1, 2], direction="up")
     with pytest.raises(ValueError, match="axis must be a constant scalar"):
         tf.sort([1, 2], axis=tf.placeholder(tf.int32, []))

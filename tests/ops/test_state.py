@@ -394,8 +394,16 @@ RUN_ERRORS = [
     (lambda v, x: tf.scatter_add(v, [0], x), [1.0, 2.0], r"got updates.shape \[2\], indices.shape \[1\]"),
     (lambda v, x: tf.scatter_nd_add(v, [[0, 5]], x), [1.0], r"indices\[0\] = \[0, 5\] does not index into shape \[3,2\]"),
     (lambda v, x: tf.scatter_nd_sub(v, [[[0]], [[-1]]], x), [[[1.0, 2.0]]] * 2, r"indices\[1,0\] = \[-1\] does not index"),
-    (lambda v, x: tf.scatter_nd_update(v, [[0, 1, 1]], x), [2.0], r"at most the rank of variable v"),
-    (lambda v, x: tf.scatter_nd_update(v, [[0, 1]], x), [[2.0]], r"updates must have shape \[1\]"),
+    (
+        lambda v, x: tf.scatter_nd_update(v, [[0, 1, 1]], x),
+        [2.0],
+        r"Must have updates.shape = indices.shape\[:batch_dim\] .* slice_dim: 3, and batch_dim: 1 \(variable v\)",
+    ),
+    (
+        lambda v, x: tf.scatter_nd_update(v, [[0, 1]], x),
+        [[2.0]],
+        r"got updates.shape: \[1,1\], indices.shape: \[1,2\], params_shape: \[3,2\]",
+    ),
 ]
 
 

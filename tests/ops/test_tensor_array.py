@@ -239,6 +239,16 @@ def test_places_of_what_ran_at_once_are_integers_of_any_type():
         assert texts.stack().numpy().tolist() == [b"", b"a", b""]
 
 
+def test_what_is_gathered_several_times_at_once_gets_all_its_gradients():
+    with eager_mode():
+        x = tf.constant([1.0, 2.0, 3.0])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            gathered = tf.TensorArray(tf.float32, size=3).unstack(x).gather([2, 0, 2])
+        assert gathered.numpy().tolist() == [3, 1, 3]
+        assert tape.gradient(gathered, x, tf.constant([10.0, 20.0, 30.0])).numpy().tolist() == [20, 0, 40]
+
+
 def test_the_size_of_what_ran_at_once():
     with eager_mode():
         assert TA(tf.float32, 0).stack().shape == [0]

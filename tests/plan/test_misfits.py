@@ -23,6 +23,7 @@ MISFITS = {
     "AccumulateNV2": lambda: accumulate_n_v2([_hidden(FLOATS)] * 2, shape=tf.TensorShape([5]), name="misfit"),
     "an axis that is a vector": lambda: tf.argmax(_hidden(FLOATS), _hidden([0, 0]), name="misfit"),
     "an axis of a gather": lambda: tf.gather(_hidden(FLOATS), _hidden([0]), axis=_hidden([0, 0]), name="misfit"),
+    "a reshaped vector": lambda: tf.reshape(_hidden(FLOATS), _hidden([5]), name="misfit"),
     "a size that is a number": lambda: tf.slice(_hidden(FLOATS), _hidden(0), _hidden(1), name="misfit"),
 }
 

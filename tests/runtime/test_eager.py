@@ -453,7 +453,7 @@ def test_products_of_matrices_and_of_batches():
 
 def test_a_variable_takes_only_values_of_its_shape():
     v = tf.Variable([1.0, 2.0])
-    with pytest.raises(ValueError, match=r"shapes \(2,\) and \(3,\) are incompatible"):
+    with pytest.raises(ValueError, match=r"^Shapes \(2,\) and \(3,\) are incompatible"):
         v.assign([1.0, 2.0, 3.0])
     assert v.assign([3.0, 4.0]).numpy().tolist() == [3, 4]
 
@@ -490,3 +490,11 @@ def test_a_constant_of_a_tensor_is_the_tensor() -> None:
     assert tf.constant(value, shape=[2, 1]).numpy().tolist() == [[1.0], [2.0]]
     with pytest.raises(TypeError, match=r"Expected tensor with type tf\.int32 not tf\.float32"):
         tf.constant(value, tf.int32)
+
+
+def test_composite_tensors_show_their_parts_as_tensors():
+    parts = "indices=tf.Tensor([0], shape=(1,), dtype=int32), values=tf.Tensor([5.], shape=(1,), dtype=float32)"
+    assert str(tf.IndexedSlices(tf.constant([5.0]), tf.constant([0]))) == f"IndexedSlices({parts})"
+    assert str(tf.SparseTensor([[0]], [1], [2])).startswith(
+        "SparseTensor(indices=tf.Tensor([[0]], shape=(1, 1), dtype=int64), "
+    )

@@ -131,7 +131,7 @@ class SparseTensor(Composite):
         return self.graph._session_for(session, "evaluate tensor", "eval").run(self, feed_dict)
 
     def __repr__(self) -> str:
-        return f"SparseTensor(indices={self._indices}, values={self._values}, dense_shape={self._dense_shape})"
+        return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
 
     __str__ = __repr__
 

@@ -180,6 +180,8 @@ def average_precision_at_k(
 
     Labels that are no class count as labels that are never predicted; negative ones do not count.
     """
+    if k < 1:
+        raise ValueError(f"Invalid k={k}.")
     with name_scope(name, _at_k("average_precision", k), (predictions, labels, weights)) as scope:
         _, top = top_k(predictions, k)
         labels = without_unknown_classes(labels, cast(shape(predictions)[-1], dtypes.int64))

@@ -236,7 +236,7 @@ def _(tensor: InputShape, shape: InputShape) -> TensorShape:
 
 def _reshaped(tensor: Array, shape: Array) -> Array:
     if np.ndim(shape) != 1:
-        raise ValueError(f"shape must be 1-D but got {dims_text(np.shape(shape))}")
+        raise ValueError(f"sizes input must be 1-D, not {dims_text(np.shape(shape))}")
     dims = shape.tolist()
     open_dims = [i for i, d in enumerate(dims) if d == -1]
     if len(open_dims) > 1:

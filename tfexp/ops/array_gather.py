@@ -28,7 +28,7 @@ from tfexp.ops.cast import cast
 from tfexp.ops.index_range import are_within
 from tfexp.ops.reduce import reduce_prod
 from tfexp.ops.segment import unsorted_segment_sum
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 
 # --- gather -----------------------------------------------------------------------------------------------------------
 
@@ -54,7 +54,7 @@ def _(params: InputShape, indices: InputShape, axis: InputShape, *, batch_dims: 
     position %= len(dims)
     if not 0 <= batch <= min(position, len(chosen)):
         raise ValueError(f"batch_dims {batch_dims} must be at most axis {position} and the rank of indices {len(chosen)}")
-    leading = TensorShape(dims[:batch]).merge_with(TensorShape(chosen[:batch])).as_list()
+    leading = merged(TensorShape(dims[:batch]), TensorShape(chosen[:batch])).as_list()
     return TensorShape([*leading, *dims[batch:position], *chosen[batch:], *dims[position + 1 :]])
 
 

@@ -356,7 +356,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
             pass  # not a list that packs as a whole (say, of arrays and tensors): stacked one by one below
     first = convert_to_tensor(values[0], name=name).get_shape()
     if first.ndims is not None and not -first.ndims - 1 <= axis <= first.ndims:
-        raise ValueError(f"Argument `axis` = {axis} not in range [{-first.ndims - 1}, {first.ndims + 1})")
+        raise ValueError(f"axis = {axis} not in [{-first.ndims - 1}, {first.ndims + 1})")
     result: Tensor = pack_op(list(values), axis=axis, name=name)
     return result
 
@@ -404,9 +404,9 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unst
         dims = value.get_shape().known_dims
         if dims is not None:
             if not -len(dims) <= axis < len(dims):
-                raise ValueError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
+                raise ValueError(f"axis = {axis} not in [{-len(dims)}, {len(dims)})")
             num = dims[axis]
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {value.get_shape()}")
+            raise ValueError(f"Cannot infer num from shape {value.get_shape()}")
     parts = unpack_op(value, num=num, axis=axis, name=name)
     return list(parts) if num else []

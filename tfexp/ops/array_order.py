@@ -164,10 +164,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
         dims = a.get_shape().ndims
         if dims is not None:
             if dims < 2:
-                raise ValueError(
-                    "Argument `a` should be a (batch) matrix with rank >= 2.  "
-                    f"Received `a` = {a} with shape: {a.get_shape()}"
-                )
+                raise ValueError(f"Argument 'a' should be a (batch) matrix, with rank >= 2.  Found: {a.get_shape()}")
             return transpose(a, perm=[*range(dims - 2), dims - 1, dims - 2], conjugate=conjugate)
         count = rank(a)
         perm = get_op("ConcatV2")(

@@ -19,7 +19,7 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
 from tfexp.ops.reduce import reduce_prod, reduce_sum
-from tfexp.ops.shape_rules import check_begins_with, with_rank
+from tfexp.ops.shape_rules import check_begins_with, merged, with_rank
 
 # --- dynamic partition and stitch ----------------------------------------------------------------------------------------
 
@@ -84,7 +84,7 @@ def _stitched_shape(indices: list[InputShape], data: list[InputShape]) -> Tensor
         if leading is None or dims is None:
             continue
         check_begins_with(values, rows)
-        rest = rest.merge_with(TensorShape(dims[len(leading) :]))
+        rest = merged(rest, TensorShape(dims[len(leading) :]))
     known = [rows.value for rows in indices]
     count = None
     if all(v is not None for v in known):
@@ -213,6 +213,8 @@ def _(
         raise ValueError(f"sparse_values has incorrect shape {dims_text(values.shape)}, should be [] or [{len(indices)}]")
     if validate_indices:
         _check_ordered(indices, dims)
+    if ((indices < 0) | (indices >= dims)).any():
+        raise ValueError(f"Indices are not valid (out of bounds).  Shape: {dims_text(dims)}")
     default = np.asarray(default_value)
     dense = np.full(dims, default, dtype=default.dtype)
     if dims:

@@ -175,7 +175,7 @@ def _check_bounds(index: Sequence[Any], dims: Sequence[int | None]) -> None:
 def _(input: InputShape, begin: InputShape, end: InputShape, strides: InputShape, **attrs: Any) -> TensorShape:
     masks = {name: attrs[name] for name in _MASK_NAMES}
     dims = input.known_dims
-    count = with_rank(begin, 1).merge_with(with_rank(end, 1)).merge_with(with_rank(strides, 1)).as_list()[0]
+    count = merged(merged(with_rank(begin, 1), with_rank(end, 1)), with_rank(strides, 1)).as_list()[0]
     if dims is None or count is None:
         return TensorShape(None)
     known = all(v.value is not None for v in (begin, end, strides))

@@ -147,5 +147,5 @@ def split(value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = 
         known = sizes.get_shape().known_dims
         num = known[0] if known else None
         if num is None:
-            raise ValueError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
     return list(split_v_op(value, sizes, axis, num_split=num, name=name))

@@ -137,7 +137,7 @@ def clip_by_global_norm(
 
 def _checked_list(t_list: Any) -> Sequence[Any]:
     if not isinstance(t_list, Sequence) or isinstance(t_list, str):
-        raise TypeError("`t_list` should be a sequence of tensors")
+        raise TypeError("t_list should be a sequence")
     return list(t_list)
 
 

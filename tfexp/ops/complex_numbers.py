@@ -49,10 +49,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
             (dtypes.float64, dtypes.float64): dtypes.complex128,
         }.get(types)
         if result is None:
-            raise TypeError(
-                f"The `real` and `imag` components have incorrect types: {real.dtype.name} {imag.dtype.name}. They must "
-                "be consistent, and one of [tf.float32, tf.float64]"
-            )
+            raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
         return complex_op(real, imag, Tout=result, name=scope)
 
 

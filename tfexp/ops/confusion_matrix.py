@@ -49,6 +49,7 @@ def confusion_matrix(
             )
         if weights is not None:
             weights = cast(weights, dtype)
+            predictions.get_shape().assert_is_compatible_with(weights.get_shape())
         dims = stack([num_classes, num_classes])
         pairs = stack([labels, predictions], axis=1)
         pairs.get_shape().assert_has_rank(2)

@@ -43,9 +43,7 @@ def ctc_loss(
     `ignore_longer_outputs_than_inputs`. There is no second derivative. Source: `tf.nn.ctc_loss`.
     """
     if not is_sparse(labels):
-        raise TypeError(
-            f"Expected argument `labels` to be a SparseTensor. Received labels={labels} of type: {_kind(labels)}"
-        )
+        raise TypeError("Expected labels (first argument) to be a SparseTensor")
     values = convert_to_tensor(inputs if logits is None else logits)
     if not time_major:
         values = transpose(values, [1, 0, 2])
@@ -59,10 +57,6 @@ def ctc_loss(
         ignore_longer_outputs_than_inputs=ignore_longer_outputs_than_inputs,
     )
     return loss  # type: ignore[no-any-return]
-
-
-def _kind(value: Any) -> str:
-    return type(value).__name__
 
 
 def ctc_loss_v2(
@@ -86,7 +80,7 @@ def ctc_loss_v2(
             logits = transpose(logits, [1, 0, 2])
         if is_sparse(labels):
             if blank_index is None:
-                raise ValueError("Argument `blank_index` must be provided when labels is a SparseTensor.")
+                raise ValueError("blank_index must be given when using SparseTensor labels.")
             sparse = SparseTensor.from_value(labels)
         else:
             sparse = dense_labels_to_sparse(convert_to_tensor(labels, dtypes.int32, name="labels"), label_length)

@@ -255,10 +255,12 @@ def _matrix_set_diag(matrix: np.ndarray, diagonal: np.ndarray, low: int, high: i
     packed = diagonal[..., np.newaxis, :] if low == high else diagonal
     wanted = (*matrix.shape[:-2], high - low + 1, _longest(rows, columns, low, high))
     if packed.shape != wanted:
-        raise InvalidArgumentError(
-            None, None, f"Either first dimensions of diagonal don't match input.shape[:-2], or diagonal has the wrong "
-            f"size.\nInput shape: {dims_text(matrix.shape)}\nDiagonal shape: {dims_text(diagonal.shape)}"
-        )  # fmt: skip
+        message = (
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the "
+            f"longests diagonal in range [lower_diag_index:upper_diag_index].\nInput shape: {dims_text(matrix.shape)}\n"
+            f"Diagonal shape: {dims_text(diagonal.shape)}"
+        )
+        raise InvalidArgumentError(None, None, message)
     for row, part, i, j in _placed(rows, columns, low, high, align):
         result[..., i, j] = packed[..., row, part]
     return result

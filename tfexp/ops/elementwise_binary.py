@@ -14,7 +14,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import HandleShape, InputShape, TensorShape
+from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -86,9 +86,11 @@ def _(inputs: Sequence[InputShape], *, T: DType) -> TensorShape:
 def _add_n(*inputs: Any, out: np.ndarray | None = None) -> Any:
     if isinstance(inputs[0], TensorList):
         return functools.reduce(TensorList.plus, inputs)
-    if any(np.shape(x) != np.shape(inputs[0]) for x in inputs):
-        shapes = ", ".join(str(list(np.shape(x))) for x in inputs)
-        raise InvalidArgumentError(None, None, f"Inputs to operation AddN must have the same size and shape. Got {shapes}")
+    for i, x in enumerate(inputs):
+        if np.shape(x) != np.shape(inputs[0]):
+            shapes = f"Input 0: {dims_text(np.shape(inputs[0]))} != input {i}: {dims_text(np.shape(x))}"
+            message = f"Inputs to operation of type AddN must have the same size and shape.  {shapes}"
+            raise InvalidArgumentError(None, None, message)
     if len(inputs) == 1:
         return np.positive(inputs[0], out=out)
     return _added(*inputs, out=out)

@@ -346,8 +346,8 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
         x_dtype, y_dtype = x.dtype.base_dtype, y.dtype.base_dtype
         if x_dtype is not y_dtype:
-            raise TypeError(f"`x` and `y` must have the same dtype, got {x_dtype!r} != {y_dtype!r}.")
-        if x_dtype.is_integer:
+            raise TypeError(f"x and y must have the same dtype, got {x_dtype!r} != {y_dtype!r}")
+        if not (x_dtype.is_floating or x_dtype.is_complex):
             real = quotient_dtype(x_dtype)
             x, y = cast.cast(x, real), cast.cast(y, real)
         return real_div(x, y, name=scope)

@@ -90,8 +90,8 @@ class Constant(Initializer):
     def __init__(self, value: Any = 0, dtype: Any = dtypes.float32, verify_shape: bool = False) -> None:
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
             raise TypeError(
-                f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected Python scalar, "
-                "list or tuple of values, or numpy.ndarray."
+                f"Invalid type for initial value: {type(value)} (expected Python scalar, list or tuple of values, or "
+                "numpy.ndarray)."
             )
         self.value = value
         self.dtype = dtypes.as_dtype(dtype)
@@ -183,11 +183,11 @@ class VarianceScaling(Initializer):
         dtype: Any = dtypes.float32,
     ) -> None:
         if scale <= 0.0:
-            raise ValueError(f"Argument `scale` must be a positive float. Received: {scale}")
+            raise ValueError("`scale` must be positive float.")
         if mode not in _MODES:
-            raise ValueError(f"Argument `mode` should be one of {_MODES}. Received: {mode}")
+            raise ValueError("Invalid `mode` argument:", mode)
         if distribution.lower() not in _DISTRIBUTIONS:
-            raise ValueError(f"Argument `distribution` should be one of {_DISTRIBUTIONS}. Received: {distribution}")
+            raise ValueError("Invalid `distribution` argument:", distribution)
         self.scale, self.mode, self.distribution, self.seed = scale, mode, distribution.lower(), seed
         self.dtype = floating_dtype(dtype)
 
@@ -258,7 +258,7 @@ def floating_dtype(dtype: Any) -> DType:
     """`dtype` as a DType; ValueError unless it is floating."""
     known: DType = dtypes.as_dtype(dtype)
     if not known.is_floating:
-        raise ValueError(f"Argument `dtype` is expected to be floating point. Received: {known!r}.")
+        raise ValueError(f"Expected floating point type, got {known}.")
     return known
 
 

@@ -405,6 +405,9 @@ def _(input: InputShape, *, compute_v: bool) -> list[TensorShape]:
 def _(ctx: Any, input: np.ndarray, *, compute_v: bool) -> list[np.ndarray]:
     _check_square(input)
     matrix = _for_lapack(input)
+    if not np.isfinite(np.tril(matrix)).all():
+        message = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+        raise InvalidArgumentError(None, None, message)
     if not compute_v:
         return [np.linalg.eigvalsh(matrix).astype(input.dtype), np.zeros([0], input.dtype)]
     return [part.astype(input.dtype, copy=False) for part in np.linalg.eigh(matrix)]

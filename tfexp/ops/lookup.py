@@ -52,7 +52,7 @@ class LookupInterface(Trackable):
 
     def _check_keys(self, keys: Any) -> None:
         if keys.dtype.base_dtype != self._key_dtype:
-            raise TypeError(f"Dtype of argument `keys` must be {self._key_dtype!r}, received: {keys.dtype!r}")
+            raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
 
 
 # --- tables that are filled once ---------------------------------------------------------------------------------------

@@ -97,13 +97,12 @@ class TextFileInitializer(TableInitializerBase):
         super().__init__(key_dtype, value_dtype)
         for what, index, dtype in (("key", key_index, self.key_dtype), ("value", value_index, self.value_dtype)):
             if index < -2:
-                raise ValueError(f"`{what}_index` should be >= -2, received: {index}.")
+                raise ValueError(f"Invalid {what} index {index}.")
             if index == LINE_NUMBER and dtype != dtypes.int64:
-                raise ValueError(f"`{what}_dtype` must be int64 if `{what}_index` is {LINE_NUMBER}, received: {dtype!r}")
+                raise ValueError(f"Signature mismatch. {what.title()}s must be dtype {dtypes.int64}, got {dtype}.")
             if index == WHOLE_LINE and not (dtype.is_integer if what == "key" else False) and dtype != dtypes.string:
-                raise ValueError(
-                    f"`{what}_dtype` should be either integer or string for `{what}_index` {WHOLE_LINE}, received: {dtype!r}"
-                )
+                allowed = "integer or string" if what == "key" else f"dtype {dtypes.string}"
+                raise ValueError(f"Signature mismatch. {what.title()}s must be {allowed}, got {dtype}.")
         if vocab_size is not None and vocab_size <= 0:
             raise ValueError(f"`vocab_size` should be > 0, received: {vocab_size}")
         self._columns = (key_index, value_index)

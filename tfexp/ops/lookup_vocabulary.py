@@ -92,7 +92,7 @@ class _IdsOrBuckets(LookupInterface):
         if not isinstance(keys, SparseTensor):
             keys = convert_to_tensor(keys, dtype_hint=self._key_dtype)
         if keys.dtype.base_dtype != self._key_dtype:
-            raise TypeError(f"Dtype of argument `keys` must be {self._key_dtype!r}, received: {keys.dtype!r}")
+            raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
         values: Any = keys.values if isinstance(keys, SparseTensor) else keys
         if self._table is not None and self._table.key_dtype.base_dtype == dtypes.int64:
             values = cast(values, dtypes.int64)
@@ -143,16 +143,15 @@ class IdTableWithHashBuckets(_IdsOrBuckets):
         if table is not None:
             key_dtype = table.key_dtype if key_dtype is None else dtypes.as_dtype(key_dtype)
             if table.key_dtype.is_integer != key_dtype.is_integer:
-                raise TypeError(f"Invalid `key_dtype`, expected {table.key_dtype!r} but got {key_dtype!r}.")
+                kind = "integer" if key_dtype.is_integer else "non-integer"
+                raise TypeError(f"Invalid key dtype, expected {kind} but got {table.key_dtype}.")
             _check_types(table.key_dtype, table.value_dtype)
         else:
             if num_oov_buckets <= 0:
-                raise ValueError(
-                    f"`oov_buckets` must be > 0 if no `table` is supplied, but num_oov_buckets: {num_oov_buckets}"
-                )
+                raise ValueError("oov_buckets must be > 0 if no table is supplied.")
             key_dtype = dtypes.as_dtype(dtypes.string if key_dtype is None else key_dtype)
         if not key_dtype.is_integer and key_dtype != dtypes.string:
-            raise TypeError(f"Invalid `key_dtype`, expected integer or string but got {key_dtype!r}.")
+            raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
         super().__init__(table, num_oov_buckets, _hasher(hasher_spec), key_dtype)
 
     def _own_name(self) -> str:
@@ -173,7 +172,7 @@ class StaticVocabularyTable(_IdsOrBuckets):
         name: str | None = None,
     ):
         if num_oov_buckets <= 0:
-            raise ValueError("`num_oov_buckets` must be > 0; use StaticHashTable.")
+            raise ValueError("oov_buckets must be > 0.")
         key_dtype = None if lookup_key_dtype is None else dtypes.as_dtype(lookup_key_dtype)
         self._name = name
         table = None
@@ -182,8 +181,8 @@ class StaticVocabularyTable(_IdsOrBuckets):
             if key_dtype is None:
                 key_dtype = initializer.key_dtype
             if key_dtype.is_integer != initializer.key_dtype.is_integer:
-                kind = "integer" if key_dtype.is_integer else "string"
-                raise TypeError(f"Invalid `key_dtype`, expected {kind} but got {initializer.key_dtype!r}.")
+                kind = "integer" if key_dtype.is_integer else "non-integer"
+                raise TypeError(f"Invalid key dtype, expected {kind} but got {initializer.key_dtype}.")
             table = StaticHashTable(initializer, default_value=-1)
         super().__init__(table, num_oov_buckets, string_to_hash_bucket_fast, key_dtype or dtypes.string)
 
@@ -193,9 +192,9 @@ class StaticVocabularyTable(_IdsOrBuckets):
 
 def _check_types(key_dtype: DType, value_dtype: DType) -> None:
     if key_dtype not in (dtypes.int64, dtypes.string):
-        raise TypeError(f"Invalid `key_dtype`, expected one of {(dtypes.int64, dtypes.string)}, received {key_dtype!r}.")
+        raise TypeError(f"Invalid key dtype, expected one of {(dtypes.int64, dtypes.string)}, but got {key_dtype}.")
     if value_dtype != dtypes.int64:
-        raise TypeError(f"Invalid `value_dtype`, expected {dtypes.int64!r} but got {value_dtype!r}.")
+        raise TypeError(f"Invalid value dtype, expected {dtypes.int64} but got {value_dtype}.")
 
 
 # --- words to ids ------------------------------------------------------------------------------------------------------
@@ -219,13 +218,12 @@ def index_table_from_file(
     ValueError for no file, less than no buckets or no lines; TypeError for keys that are not integers or strings.
     """
     if vocabulary_file is None or (isinstance(vocabulary_file, str) and not vocabulary_file):
-        raise ValueError("`vocabulary_file` must be specified and must not be empty.")
+        raise ValueError("vocabulary_file must be specified and must not be empty.")
     _check_buckets(num_oov_buckets)
     if vocab_size is not None and vocab_size < 1:
-        name_of_file = f" for vocabulary_file: {vocabulary_file}" if isinstance(vocabulary_file, str) else ""
-        raise ValueError(f"`vocab_size` must be greater than 0, got {vocab_size}{name_of_file}.")
+        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}. vocabulary_file: {vocabulary_file}")
     key_dtype = dtypes.as_dtype(key_dtype)
-    _check_keys(key_dtype, "key_dtype")
+    _check_keys(key_dtype)
     with name_scope(name, "string_to_index"):
         with name_scope(None, "hash_table"):
             initializer = TextFileIdTableInitializer(
@@ -257,14 +255,14 @@ def index_table_from_tensor(
         raise ValueError("`vocabulary_list` must be specified.")
     _check_buckets(num_oov_buckets)
     dtype = dtypes.as_dtype(dtype)
-    _check_keys(dtype, "dtype")
+    _check_keys(dtype)
     with name_scope(name, "string_to_index"):
         keys = convert_to_tensor(vocabulary_list)
         if keys.dtype.is_integer != dtype.is_integer:
             kind = "integer" if dtype.is_integer else "non-integer"
-            raise ValueError(f"Invalid `dtype`: Expected {kind}, got {keys.dtype!r}.")
+            raise ValueError(f"Expected {kind}, got {keys.dtype}.")
         if not dtype.is_integer and keys.dtype.base_dtype != dtype:
-            raise ValueError(f"Invalid `dtype`: Expected {dtype!r}, got {keys.dtype!r}.")
+            raise ValueError(f"Expected {dtype}, got {keys.dtype}.")
         positions = _positions(keys)
         with name_scope(None, "hash_table"):
             words = cast(keys, dtypes.int64) if keys.dtype.is_integer else keys
@@ -280,12 +278,12 @@ def _positions(words: Tensor) -> Tensor:
 
 def _check_buckets(num_oov_buckets: int) -> None:
     if num_oov_buckets < 0:
-        raise ValueError(f"`num_oov_buckets` must be greater or equal than 0, got {num_oov_buckets}.")
+        raise ValueError(f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}.")
 
 
-def _check_keys(dtype: DType, what: str) -> None:
+def _check_keys(dtype: DType) -> None:
     if not dtype.is_integer and dtype != dtypes.string:
-        raise TypeError(f"`{what}` must either be integer or string.")
+        raise TypeError("Only integer and string keys are supported.")
 
 
 def _with_buckets(table: StaticHashTable, buckets: int, spec: HasherSpec, key_dtype: DType) -> LookupInterface:
@@ -306,9 +304,9 @@ def index_to_string_table_from_file(
 ) -> LookupInterface:
     """From line numbers to the lines of a file. ValueError for no file. Source: `tf.contrib.lookup`."""
     if vocabulary_file is None or (isinstance(vocabulary_file, str) and not vocabulary_file):
-        raise ValueError("`vocabulary_file` must be specified and must not be empty.")
+        raise ValueError("vocabulary_file must be specified and must not be empty.")
     if vocab_size is not None and vocab_size < 1:
-        raise ValueError(f"`vocab_size` must be greater than 0, got {vocab_size}.")
+        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
     with name_scope(name, "index_to_string"):
         initializer = TextFileStringTableInitializer(
             vocabulary_file, key_column_index, value_column_index, vocab_size, delimiter, name="table_init"

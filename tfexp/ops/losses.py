@@ -158,7 +158,7 @@ def compute_weighted_loss(
 def _required(**arguments: Any) -> None:
     for name, value in arguments.items():
         if value is None:
-            raise ValueError(f"Argument `{name}` must not be None.")
+            raise ValueError(f"{name} must not be None.")
 
 
 def _as_floats(predictions: Any, labels: Any) -> tuple[Any, Any]:
@@ -236,7 +236,7 @@ def cosine_distance(
     """1 - sum(predictions * labels) along `axis`; both are taken as unit vectors. Source: `tf.losses.cosine_distance`."""
     axis = deprecated_argument_lookup("axis", axis, "dim", dim)
     if axis is None:
-        raise ValueError("You must specify argument `axis`.")
+        raise ValueError("You must specify 'axis'.")
     _required(labels=labels, predictions=predictions)
     with name_scope(scope, "cosine_distance_loss", [predictions, labels, weights]) as inner:
         predictions, labels = _as_floats(predictions, labels)

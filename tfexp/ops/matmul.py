@@ -339,10 +339,7 @@ def matmul(
     with name_scope(name, "MatMul", [a, b]) as scope:
         for letter, transposed, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transposed and adjoint:
-                raise ValueError(
-                    f"Only one of `transpose_{letter}` and `adjoint_{letter}` can be True. Received "
-                    f"`transpose_{letter}`={transposed}, `adjoint_{letter}`={adjoint}."
-                )
+                raise ValueError(f"Only one of transpose_{letter} and adjoint_{letter} can be True.")
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, dtype_hint=a.dtype.base_dtype, name="b")
         sparse_types = ("bfloat16", "float32")

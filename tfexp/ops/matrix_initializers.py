@@ -31,10 +31,7 @@ class Orthogonal(Initializer):
         dtype = dtype or self.dtype
         dims = known_dims(shape)
         if len(dims) < 2:
-            raise ValueError(
-                "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. "
-                f"Received shape={shape}"
-            )
+            raise ValueError("The tensor to initialize must be at least two-dimensional")
         rows, columns = math.prod(dims[:-1]), dims[-1]
         normal = self._normal((max(rows, columns), min(rows, columns)), 0.0, 1.0, dtype)
         q, r = qr(normal, full_matrices=False)
@@ -58,9 +55,7 @@ class Identity(Initializer):
         whole = shape if partition_info is None else partition_info.full_shape
         dims = known_dims(whole)
         if len(dims) != 2:
-            raise ValueError(
-                f"The tensor to initialize, specified by argument `shape` must be two-dimensional. Received shape={whole}"
-            )
+            raise ValueError("Identity matrix initializer can only be used for 2D matrices.")
         matrix = eye(dims[0], dims[1], dtype=dtype or self.dtype)
         if partition_info is not None:
             matrix = slice(matrix, partition_info.var_offset, shape)

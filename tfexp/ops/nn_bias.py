@@ -168,9 +168,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
             elif data_format.startswith("N") and data_format.endswith("C"):
                 data_format = "NHWC"
             else:
-                raise ValueError(
-                    f"`data_format` must be of the form `N...C` or `NC...`. Received: data_format={data_format}"
-                )
+                raise ValueError(f"data_format must be of the form `N...C` or `NC...`: {data_format}")
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
         result: Tensor = bias_add_op(value, bias, data_format=data_format, name=scope)

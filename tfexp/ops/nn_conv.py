@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -21,7 +19,7 @@ from tfexp.ops.conv import (
 )
 from tfexp.ops.conv_depthwise import depthwise_backprop_filter_op, depthwise_backprop_input_op, depthwise_op
 from tfexp.ops.nn_dilated import with_space_to_batch
-from tfexp.ops.nn_window_args import for_all_dims, is_channels_second, padding_attrs
+from tfexp.ops.nn_window_args import for_all_dims, is_channels_second, padding_attrs, steps_and_rates
 from tfexp.ops.windows import channels_second
 
 _ONES = (1, 1, 1, 1)
@@ -217,7 +215,7 @@ def convolution(
         input = convert_to_tensor(input, name="input")
         filter = convert_to_tensor(filter, name="filter")
         count = _spatial_rank(input, filter)
-        steps, rates = _steps_and_rates(count, strides, dilation_rate)
+        steps, rates = steps_and_rates(count, strides, dilation_rate)
         last, second = _FORMATS[count]
         used = second if is_channels_second(data_format, _FORMATS[count]) else last
 
@@ -238,31 +236,10 @@ def _spatial_rank(input: Tensor, filter: Tensor) -> int:
     if rank is None:
         raise ValueError("rank of input or filter must be known")
     if rank - 2 not in _FORMATS:
-        raise ValueError(f"`input` must be of rank 3, 4 or 5 inclusive. Received: rank {rank}")
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank}.")
     if input.get_shape().ndims not in (None, rank):
         raise ValueError(f"`input` must have rank {rank}, as `filter` has. Received: shape {input.get_shape()}")
     return rank - 2
-
-
-def _steps_and_rates(count: int, strides: Any, dilation_rate: Any) -> tuple[list[int], list[int]]:
-    """Strides and dilation rates, one for each dimension; only one of the two may differ from 1."""
-    found = []
-    for what, given in (("strides", strides), ("dilation_rate", dilation_rate)):
-        if given is None:
-            values = [1] * count
-        else:
-            values = [int(v) for v in np.broadcast_to(np.asarray(given), [count])] if np.ndim(given) == 0 else list(given)
-        if len(values) != count:
-            raise ValueError(f"`len({what})` should be {count}. Received: {what}={values} of length {len(values)}")
-        if any(v < 1 for v in values):
-            raise ValueError(f"all values of `{what}` must be positive. Received: {what}={values}")
-        found.append(values)
-    if any(s > 1 for s in found[0]) and any(r > 1 for r in found[1]):
-        raise ValueError(
-            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-            f"strides={found[0]} and dilation_rate={found[1]}"
-        )
-    return found[0], found[1]
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: str, name: str | None = None) -> Tensor:

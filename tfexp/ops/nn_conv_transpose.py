@@ -132,7 +132,7 @@ def conv_transpose(
         else:
             rank = len(output_shape)
         if rank is None or rank - 2 not in _FORMATS:
-            raise ValueError(f"`output_shape` must be of length 3, 4 or 5. Received: output_shape={output_shape}")
+            raise ValueError(f"output_shape must be of length 3, 4 or 5 but was {rank}.")
         transposed: Any = (conv1d_transpose, conv2d_transpose, conv3d_transpose)[rank - 3]
         result: Tensor = transposed(
             input,
@@ -156,16 +156,13 @@ def atrous_conv2d_transpose(
         filters = convert_to_tensor(filters, name="filters")
         depths = value.get_shape().with_rank(4)[3], filters.get_shape().with_rank(4)[3]
         if not depths[0].is_compatible_with(depths[1]):
-            raise ValueError(
-                f"`value` channel count must be compatible with `filters` input channel count. Received: {depths[0]} and "
-                f"{depths[1]}"
-            )
+            raise ValueError(f"value's input channels does not match filters' input channels, {depths[0]} != {depths[1]}")
         if rate < 1:
-            raise ValueError(f"`rate` cannot be less than one. Received: rate={rate}")
+            raise ValueError(f"rate {rate} cannot be less than one")
         if rate == 1:
             return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding)
         if padding not in ("SAME", "VALID"):
-            raise ValueError(f"`padding` must be either 'VALID' or 'SAME'. Received: padding={padding}")
+            raise ValueError(f"padding must be either VALID or SAME: {padding}")
         shape_tensor = convert_to_tensor(output_shape, dtypes.int32, name="output_shape")
         known = static_value(shape_tensor)
         sizes: Any = shape_tensor if known is None else [int(n) for n in known]

@@ -138,7 +138,7 @@ def _checked_arguments(name: str, sentinel: Any, labels: Any, logits: Any) -> No
     if sentinel is not None:
         raise ValueError(f"Only call `{name}` with named arguments (labels=..., logits=..., ...). Received {sentinel}")
     if labels is None or logits is None:
-        raise ValueError(f"Both labels and logits must be provided. Received: labels={labels} and logits={logits}")
+        raise ValueError("Both labels and logits must be provided.")
 
 
 def _precise(logits: Tensor) -> Tensor:
@@ -349,9 +349,7 @@ def _same_static_shape(what: str, first: Any, second: Any) -> None:
     try:
         first.get_shape().assert_is_compatible_with(second.get_shape())
     except ValueError:
-        raise ValueError(
-            f"`{what}` must have the same shape, received ({second.get_shape()} vs {first.get_shape()})."
-        ) from None
+        raise ValueError(f"{what} must have the same shape ({second.get_shape()} vs {first.get_shape()})") from None
 
 
 def sigmoid_cross_entropy_with_logits(
@@ -362,7 +360,7 @@ def sigmoid_cross_entropy_with_logits(
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        _same_static_shape("logits` and `labels", labels, logits)
+        _same_static_shape("logits and labels", labels, logits)
         # max(x, 0) - x * z + log(1 + exp(-|x|)): no overflow, and a gradient at 0.
         zeros = zeros_like(logits, dtype=logits.dtype)
         positive = logits >= zeros
@@ -380,7 +378,7 @@ def weighted_cross_entropy_with_logits(
     with name_scope(name, "logistic_loss", [logits, labels]) as scope:
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
-        _same_static_shape("logits` and `labels", labels, logits)
+        _same_static_shape("logits and labels", labels, logits)
         weight = 1 + (pos_weight - 1) * labels
         negative = (1 - labels) * logits
         rest: Any = log1p(exp(-abs_(logits)))  # type: ignore[operator]
@@ -393,7 +391,7 @@ def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = Fal
     with name_scope(name, "log_poisson_loss", [log_input, targets]):
         log_input = convert_to_tensor(log_input, name="log_input")
         targets = convert_to_tensor(targets, name="targets")
-        _same_static_shape("log_input` and `targets", targets, log_input)
+        _same_static_shape("log_input and targets", targets, log_input)
         result: Any = exp(log_input) - log_input * targets
         if compute_full_loss:
             half: Any = convert_to_tensor(0.5, dtype=targets.dtype)

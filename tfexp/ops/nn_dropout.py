@@ -50,21 +50,23 @@ def dropout(
     and for x that is not floating.
     """
     if keep_prob is not None and rate is not None:
-        raise ValueError("Cannot specify both 'keep_prob' and 'rate'.")
+        raise ValueError("Cannot specify both 'keep_prob' and 'rate'")
     if keep_prob is not None:
         try:
             rate = 1 - keep_prob
         except TypeError:
             raise ValueError(f"keep_prob must be a floating point number or Tensor (got {keep_prob!r})") from None
     if rate is None:
-        raise ValueError(f"`rate` must be provided. Received: rate={rate}")
+        raise ValueError("You must provide a rate to dropout.")
     with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
-            raise ValueError(f"`x.dtype` must be a floating point tensor as `x` will be scaled. Received: x_dtype={x.dtype}")
+            raise ValueError(
+                f"x has to be a floating point tensor since it's going to be scaled. Got a {x.dtype} tensor instead."
+            )
         if isinstance(rate, (int, float, np.number)):
             if not 0 <= rate < 1:
-                raise ValueError(f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}")
+                raise ValueError(f"rate must be a scalar tensor or a float in the range [0, 1), got {rate:g}")
             if rate == 0:
                 get_seed(seed)  # counts as a random op, so that the seeds of those after it stay
                 return x

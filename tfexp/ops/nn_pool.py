@@ -14,7 +14,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.nn_dilated import with_space_to_batch
-from tfexp.ops.nn_window_args import for_all_dims, is_channels_second
+from tfexp.ops.nn_window_args import for_all_dims, is_channels_second, steps_and_rates
 from tfexp.ops.pool import avg_pool3d_op, avg_pool_op, max_pool3d_op, max_pool_op
 from tfexp.ops.pool_argmax import max_pool_with_argmax_op
 from tfexp.ops.windows import channels_second
@@ -147,7 +147,7 @@ def _of_any_rank(
     given = input.shape if hasattr(input, "shape") else np.shape(input)
     rank = TensorShape(given).ndims if data_format is None else len(data_format)
     if rank not in (3, 4, 5):
-        raise ValueError(f"`input.shape.rank` must be 3, 4 or 5. Received: rank {rank}")
+        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank}.")
     if kind == "MAX":
         functions: tuple[Any, ...] = (max_pool1d, max_pool2d, max_pool3d)
     else:
@@ -185,7 +185,7 @@ def max_pool_with_argmax(
 ) -> tuple[Tensor, Tensor]:
     """(maxima, flat indices of the first of them). Source: `tf.nn.max_pool_with_argmax`."""
     if data_format != "NHWC":
-        raise ValueError(f"`data_format` values other than 'NHWC' are not supported. Received: data_format={data_format}")
+        raise ValueError("Data formats other than 'NHWC' are not yet supported")
     index_type = deprecated_argument_lookup("output_dtype", output_dtype, "Targmax", Targmax)
     result: tuple[Tensor, Tensor] = max_pool_with_argmax_op(
         input,
@@ -216,13 +216,7 @@ def pool(
         input = convert_to_tensor(input, name="input")
         count = len(window_shape)
         input.get_shape().with_rank(count + 2)
-        steps = [1] * count if strides is None else list(strides)
-        rates = [1] * count if dilation_rate is None else list(dilation_rate)
-        if any(s > 1 for s in steps) and any(r > 1 for r in rates):
-            raise ValueError(
-                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
-                f"strides={steps} and dilation_rate={rates}"
-            )
+        steps, rates = steps_and_rates(count, strides, dilation_rate)
         if padding == "SAME" and any(r > 1 for r in rates):
             raise ValueError(
                 "pooling with 'SAME' padding is not implemented for `dilation_rate` > 1. Received: "

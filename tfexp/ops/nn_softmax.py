@@ -131,8 +131,8 @@ def _along(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
         raise InvalidArgumentError(
             None,
             None,
-            f"`dim` must be in the range [{-static.ndims}, {static.ndims}) where {static.ndims} is the number of dimensions "
-            f"in the input. Received: dim={position}",
+            f"Dimension ({position}) must be in the range [{-static.ndims}, {static.ndims}) where {static.ndims} is the "
+            "number of dimensions in the input.",
         )
     where: Any = axis
     dims: Any = rank(logits)

@@ -241,8 +241,7 @@ def stateless_uniform(
     """
     dtype = dtypes.as_dtype(dtype)
     if dtype not in _UNIFORM_DTYPES:
-        accepted = ", ".join(f"tf.{known.name}" for known in _UNIFORM_DTYPES)
-        raise ValueError(f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are ({accepted}).")
+        raise ValueError(f"Invalid dtype {dtype!r}")
     if dtype.is_integer:
         if (minval is None) != (maxval is None):
             raise ValueError(

@@ -17,7 +17,7 @@ from tfexp.ops.array import expand_dims, reshape, size, squeeze
 from tfexp.ops.array_gather import gather_nd_op, gather_v2_op, scatter_nd
 from tfexp.ops.array_join import concat
 from tfexp.ops.resource_state import variable_op, variable_shape_op
-from tfexp.ops.shape_rules import with_rank
+from tfexp.ops.shape_rules import merged, with_rank
 
 resource_gather_op = variable_op(
     "ResourceGather(resource: resource, indices: Tindices) -> (output: dtype) {batch_dims: int = 0; "
@@ -37,7 +37,7 @@ def _(resource: InputShape, indices: InputShape, *, batch_dims: int) -> TensorSh
     if not -chosen.rank <= batch_dims <= chosen.rank or batch_dims >= params.rank:
         raise ValueError(f"batch_dims {batch_dims} must be less than the ranks of {params} and at most that of {chosen}")
     batch = batch_dims + chosen.rank if batch_dims < 0 else batch_dims
-    leading = params[:batch].merge_with(chosen[:batch])
+    leading = merged(params[:batch], chosen[:batch])
     return leading.concatenate(chosen[batch:]).concatenate(params[batch + 1 :])
 
 

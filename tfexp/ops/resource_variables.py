@@ -196,10 +196,7 @@ class ResourceVariable(RefVariable):
             with self.graph.as_default():
                 return self._assigned(op, value, name, read_value)
         tensor = convert_to_tensor(value, dtype=self._dtype)
-        if not self._shape.is_compatible_with(tensor.get_shape()):
-            raise ValueError(
-                f"Cannot assign to variable {self.name}: shapes {self._shape} and {tensor.get_shape()} are incompatible"
-            )
+        self._shape.assert_is_compatible_with(tensor.get_shape())
         done = op(self._handle, tensor, name=name)
         return self._lazy_read(done) if read_value else done
 

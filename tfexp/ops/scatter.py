@@ -256,20 +256,14 @@ def _merge_part(side: str, what: str, x: TensorShape, part: slice, updates: Tens
 
 def _check_elements(ref: Ref, buffer: np.ndarray, indices: np.ndarray, updates: Any) -> None:
     depth = indices.shape[-1]
-    if depth > buffer.ndim:
+    if depth > buffer.ndim or np.shape(updates) != indices.shape[:-1] + buffer.shape[depth:]:
+        shapes = [dims_text(dims) for dims in (np.shape(updates), indices.shape, buffer.shape)]
         raise InvalidArgumentError(
             None,
             None,
-            f"The inner dimension of indices (shape {dims_text(indices.shape)}) must be at most the rank of variable "
-            f"{ref.name}, of shape {dims_text(buffer.shape)}",
-        )
-    wanted = indices.shape[:-1] + buffer.shape[depth:]
-    if np.shape(updates) != wanted:
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"updates must have shape {dims_text(wanted)} for indices of shape {dims_text(indices.shape)} into variable "
-            f"{ref.name} of shape {dims_text(buffer.shape)}, got {dims_text(np.shape(updates))}",
+            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got updates.shape: "
+            f"{shapes[0]}, indices.shape: {shapes[1]}, params_shape: {shapes[2]}, slice_dim: {depth}, and batch_dim: "
+            f"{indices.ndim - 1} (variable {ref.name})",
         )
     bad = ((indices < 0) | (indices >= np.array(buffer.shape[:depth], np.int64))).any(axis=-1)
     if bad.any():

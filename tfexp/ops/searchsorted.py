@@ -45,7 +45,7 @@ def searchsorted(
     ValueError for another side; InvalidArgumentError when there is not one row for each row of values. `tf.searchsorted`.
     """
     if side not in ("left", "right"):
-        raise ValueError(f"Argument `side` must be either 'right' or 'left'. Received: `side` = '{side}'.")
+        raise ValueError(f"side must be either 'right' or 'left'.  Saw: {side}.")
     op = lower_bound_op if side == "left" else upper_bound_op
     sequence, values = convert_to_tensor(sorted_sequence), convert_to_tensor(values)
     length, count = shape_as_tensor(sequence)[-1], shape_as_tensor(values)[-1]

@@ -16,7 +16,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
 from tfexp.ops.segment import check_increasing, reduced_segments
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
 
 _TYPES = {
     "Sum": "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64",
@@ -65,7 +65,7 @@ def _reduce(kind: str, data: np.ndarray, indices: np.ndarray, ids: np.ndarray, c
 
 
 def _shape(data: InputShape, indices: InputShape, ids: InputShape, segments: int | None) -> TensorShape:
-    with_rank(indices, 1).merge_with(with_rank(ids, 1))
+    merged(with_rank(indices, 1), with_rank(ids, 1))
     dims = with_rank_at_least(data, 1).known_dims
     return TensorShape(None if dims is None else [segments, *dims[1:]])
 

@@ -35,7 +35,7 @@ def argsort(
 def _sorted(values: Any, axis: Any, direction: str, output: int) -> Tensor:
     """TopK's values (output 0) or indices (1) of whole rows."""
     if direction not in ("ASCENDING", "DESCENDING"):
-        raise ValueError(f"Argument `direction` should be one of ASCENDING, DESCENDING. Received: direction={direction}")
+        raise ValueError(f"{direction} should be one of ASCENDING, DESCENDING")
     axis = static_value(convert_to_tensor(axis, name="axis"))
     if axis is None:
         raise ValueError("axis must be a constant scalar")

@@ -12,7 +12,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import tensor_list
+from tfexp.ops import array_gather, tensor_list
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.tensor_array import TensorArray
 from tfexp.ops.tensor_array_lists import ListTensorArray
@@ -70,6 +70,13 @@ class EagerTensorArray(ListTensorArray):
         if self._clears:
             self._cleared.add(place)
         return value
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements at `indices`, of which each may be asked for several times and gets all its gradients."""
+        if not executing_eagerly():
+            return super().gather(indices, name)
+        places, again = np.unique(np.asarray(static_value(convert_to_tensor(indices))), return_inverse=True)
+        return array_gather.gather(super().gather(places.astype(np.int32)), again.astype(np.int32), name=name)
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
         """This array, which has `value` at `index` from now on; OutOfRangeError where there is no such place."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dtypes import DType, as_dtype
+from tfexp.core.dtypes import DType, as_dtype, type_text
 from tfexp.core.errors import InvalidArgumentError, OpError, UnimplementedError
 from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import Op, define_op
@@ -250,7 +250,7 @@ def _check_type(handle: Elements, value: Any) -> None:
 
 def wrong_type(expected: DType, given: DType) -> InvalidArgumentError:
     return InvalidArgumentError(
-        None, None, f"TensorArray dtype is {expected.name} but Op is trying to write dtype {given.name}."
+        None, None, f"TensorArray dtype is {type_text(expected)} but Op is trying to write dtype {type_text(given)}."
     )
 
 
@@ -269,7 +269,7 @@ def _(handle: InputShape, index: InputShape, flow_in: InputShape) -> TensorShape
 def _(ctx: Any, handle: Elements, index: Array, flow_in: Array, *, dtype: DType) -> Any:
     if dtype is not handle.dtype:
         raise InvalidArgumentError(
-            None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}."
+            None, None, f"TensorArray dtype is {type_text(handle.dtype)} but Op requested dtype {type_text(dtype)}."
         )
     return handle.read(int(index))
 

@@ -234,21 +234,21 @@ def _axes_of(a: Tensor, axes: Any) -> tuple[Any, Any]:
     """The axes of each argument: lists, or tensors where the graph says them only when it runs."""
     if isinstance(axes, (int, np.integer)):
         if axes < 0:
-            raise ValueError(f"`axes` must be at least 0, not {axes}")
+            raise ValueError(f"'axes' must be at least 0, not {axes}")
         if a.shape.ndims is None:
             rank = array.rank(a)
             return array_fill.range(rank - axes, rank), array_fill.range(axes)  # type: ignore[operator]
         if axes > a.shape.ndims:
-            raise ValueError(f"`axes` must not be larger than the number of dimensions of tensor {a}.  Received {axes}")
+            raise ValueError(f"'axes' must not be larger than the number of dimensions of tensor {a}.")
         return list(range(a.shape.ndims - axes, a.shape.ndims)), list(range(axes))
     if isinstance(axes, Tensor):
         axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
         return axes[0], axes[1]
     if len(axes) != 2:
-        raise ValueError(f"`axes` must be an integer or have length 2, not {axes}")
+        raise ValueError(f"'axes' must be an integer or have length 2, not {axes}")
     pair = [[int(x) for x in np.ravel(side)] for side in axes]
     if len(pair[0]) != len(pair[1]):
-        raise ValueError(f"Different number of contraction axes `a` and `b`, {len(pair[0])} != {len(pair[1])}.")
+        raise ValueError(f"Different number of contraction axes 'a' and 'b', {len(pair[0])} != {len(pair[1])}.")
     return pair[0], pair[1]
 
 

@@ -78,13 +78,13 @@ def _eliminated(u: np.ndarray, d: np.ndarray, low: np.ndarray, b: np.ndarray, pi
             here, there = np.where(swap, b[i + 1], b[i]), np.where(swap, b[i], b[i + 1])
         else:
             pivot, other, above, below, after, here, there = d[i], low[i + 1], u[i], d[i + 1], u[i + 1], b[i], b[i + 1]
-        _check_pivot(pivot)
+        _check_pivot(pivot, pivoting)
         factor = other / pivot
         d[i], u[i], b[i] = pivot, above, here
         d[i + 1] = below - factor * above
         u[i + 1] = after - factor * second[i]
         b[i + 1] = there - factor * here
-    _check_pivot(d[m - 1])
+    _check_pivot(d[m - 1], pivoting)
     b[m - 1] /= d[m - 1]
     for i in range(m - 2, -1, -1):
         beyond = second[i] * b[i + 2] if i + 2 < m else 0
@@ -92,9 +92,12 @@ def _eliminated(u: np.ndarray, d: np.ndarray, low: np.ndarray, b: np.ndarray, pi
     return b
 
 
-def _check_pivot(pivot: np.ndarray) -> None:
+def _check_pivot(pivot: np.ndarray, pivoting: bool) -> None:
     if not np.all(pivot):
-        raise InvalidArgumentError(None, None, "Input matrix is not invertible.")
+        message = "Input matrix is not invertible."
+        if not pivoting:
+            message = "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True."
+        raise InvalidArgumentError(None, None, message)
 
 
 @tridiagonal_matmul_op.shape
