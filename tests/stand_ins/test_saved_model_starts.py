@@ -48,6 +48,19 @@ def test_operations_of_signatures(kind):
     assert find(meta_graph, "part") is start
 
 
+def test_operations_of_a_model_that_is_loaded(tmp_path):
+    with tf.Session() as session:
+        start, step = tf.no_op(name="start"), tf.no_op(name="step")
+        tf.add_to_collection("saved_model_train_op", step)
+        builder = tf.saved_model.Builder(tmp_path / "model")
+        builder.add_meta_graph_and_variables(session, ["serve"], main_op=start)
+        builder.save()
+    with tf.Graph().as_default(), tf.Session() as session:
+        definition = tf.saved_model.load(session, ["serve"], tmp_path / "model")
+        assert loader_impl.get_init_op(definition).name == "start"
+        assert loader_impl.get_train_op(definition).name == "step"
+
+
 def test_elements_by_their_infos():
     x, op = tf.placeholder(tf.float32, [2, None]), tf.no_op()
     assert utils_impl.get_element_from_tensor_info(utils_impl.build_tensor_info_from_op(op)) is op

@@ -148,27 +148,6 @@ def test_models_initialize_what_the_main_op_says(tmp_path):
         np.testing.assert_array_equal(session.run(["local:0", "v:0"]), [7.0, 4.0])
 
 
-def test_what_runs_first_and_what_trains_is_found(tmp_path):
-    with tf.Session() as session:
-        start, step = tf.no_op(name="start"), tf.no_op(name="step")
-        tf.add_to_collection("saved_model_train_op", step)
-        builder = sm.Builder(tmp_path / "model")
-        builder.add_meta_graph_and_variables(session, ["serve"], main_op=start)
-        builder.save()
-    with tf.Graph().as_default(), tf.Session() as session:
-        definition = sm.load(session, ["serve"], tmp_path / "model")
-        assert saved_model_loader.get_init_op(definition).name == "start"
-        assert saved_model_loader.get_train_op(definition).name == "step"
-    with tf.Graph().as_default() as graph:
-        definition = tf.MetaGraphDef()
-        assert saved_model_loader.get_init_op(definition) is saved_model_loader.get_train_op(definition) is None
-        definition.signature_def["__saved_model_train_op"].outputs["__saved_model_train_op"].name = "in/step"
-        with tf.name_scope("out/in"):
-            step = tf.no_op(name="step")
-        assert saved_model_loader.get_train_op(definition, import_scope="out") is step
-        assert graph.get_operations() == [step]
-
-
 def test_graphs_are_loaded_in_steps(tmp_path):
     """What is given as `legacy_init_op` is the main op, too."""
     with tf.Session() as session:

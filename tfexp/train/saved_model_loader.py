@@ -76,19 +76,6 @@ def _named(signature: Any, key: str, import_scope: str | None) -> Any:
     return get_default_graph().as_graph_element(f"{import_scope}/{name}" if import_scope else name)
 
 
-def get_init_op(meta_graph_def: MetaGraphDef, import_scope: str | None = None) -> Any:
-    """What is to run first of a graph that the default graph has, or None."""
-    return next(iter(first_ops(get_default_graph(), meta_graph_def, import_scope)), None)
-
-
-def get_train_op(meta_graph_def: MetaGraphDef, import_scope: str | None = None) -> Any:
-    """What trains, of a graph that the default graph has, or None."""
-    key = names.TRAIN_OP_SIGNATURE_KEY
-    if key in meta_graph_def.signature_def:
-        return _named(meta_graph_def.signature_def[key], key, import_scope)
-    return next(iter(get_default_graph().get_collection(names.TRAIN_OP_KEY)), None)
-
-
 def first_ops(
     graph: Graph,
     meta_graph: MetaGraphDef,
