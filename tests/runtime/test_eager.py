@@ -495,6 +495,4 @@ def test_a_constant_of_a_tensor_is_the_tensor() -> None:
 def test_composite_tensors_show_their_parts_as_tensors():
     parts = "indices=tf.Tensor([0], shape=(1,), dtype=int32), values=tf.Tensor([5.], shape=(1,), dtype=float32)"
     assert str(tf.IndexedSlices(tf.constant([5.0]), tf.constant([0]))) == f"IndexedSlices({parts})"
-    assert str(tf.SparseTensor([[0]], [1], [2])).startswith(
-        "SparseTensor(indices=tf.Tensor([[0]], shape=(1, 1), dtype=int64), "
-    )
+    assert str(tf.SparseTensor([[0]], [1], [2])).startswith("SparseTensor(indices=tf.Tensor([[0]], shape=(1, 1), ")

@@ -8,7 +8,6 @@ import pytest
 import tfexp as tf
 from tests.golden import record_saved_model
 from tfexp.formats.protos.saved_model import SavedModel
-from tfexp.train import saved_model_loader
 from tfexp.train.saved_model_loader import SavedModelLoader, get_asset_tensors
 
 sm = tf.saved_model
