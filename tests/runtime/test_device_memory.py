@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.core.memory import require_memory
 from tfexp.runtime.device_memory import CPU_LIMIT, machine_memory, memory_limits
 
 CPU, GPU = "/job:localhost/replica:0/task:0/device:CPU:0", "/job:localhost/replica:0/task:0/device:GPU:0"
@@ -81,9 +82,17 @@ def test_what_numpy_cannot_allocate_names_node_and_shape(monkeypatch) -> None:
         for _ in range(2):  # interpreted, then generated
             with pytest.raises(tf.errors.ResourceExhaustedError) as caught:
                 session.run(much, {n: [1 << 27, 1 << 27]})
-            assert "OOM when allocating tensor with shape[134217728,134217728] and type float" in caught.value.message
+            what = "OOM when allocating tensor with shape[134217728,134217728] and type float"
+            assert caught.value.message.splitlines()[0] == what
             assert caught.value.message.endswith("[[{{node much}}]]")
             assert caught.value.op is much.op
+
+
+@pytest.mark.parametrize(("dtype", "shown"), [(np.float32, "float"), (np.float64, "double"), (np.int32, "int32")])
+def test_memory_asked_for_ahead_is_refused_with_tensorflows_name_of_the_type(dtype: type, shown: str) -> None:
+    with pytest.raises(tf.errors.ResourceExhaustedError) as caught:
+        require_memory([1 << 27, 1 << 27], dtype)
+    assert caught.value.message == f"OOM when allocating tensor with shape[134217728,134217728] and type {shown}"
 
 
 def test_the_interpreter_lets_go_of_what_nobody_reads_any_more() -> None:

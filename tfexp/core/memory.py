@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tfexp.core.dtypes import as_dtype
 from tfexp.core.errors import ResourceExhaustedError
 
 
@@ -16,5 +17,5 @@ def require_memory(shape: Sequence[int], dtype: np.dtype | type = np.float32) ->
     try:
         np.empty(math.prod(shape), kind)
     except (MemoryError, ValueError) as error:
-        text = f"OOM when allocating tensor with shape[{','.join(map(str, shape))}] and type {kind.name}"
+        text = f"OOM when allocating tensor with shape[{','.join(map(str, shape))}] and type {as_dtype(kind)._proto_name}"
         raise ResourceExhaustedError(None, None, text) from error

@@ -36,7 +36,7 @@ _BROADCAST = re.compile(
 def _text(error: Exception) -> str:
     shape, dtype = getattr(error, "shape", None), getattr(error, "dtype", None)
     if isinstance(error, MemoryError) and shape is not None and dtype is not None:  # NumPy's, with what it could not make
-        return f"OOM when allocating tensor with shape{dims_text(shape)} and type {dtypes.as_dtype(dtype).name}"
+        return f"OOM when allocating tensor with shape{dims_text(shape)} and type {dtypes.as_dtype(dtype)._proto_name}"
     found = _BROADCAST.search(str(error))
     if found is None:
         return str(error)
