@@ -3,8 +3,11 @@
 import os
 import sys
 
-from tfexp.experiment import cli
-from tfexp.usage import while_read
+from tfexp.core.loading import EndedByCtrlC
+
+with EndedByCtrlC():
+    from tfexp.experiment import cli
+    from tfexp.usage import while_read
 
 
 def main() -> int:

@@ -9,14 +9,17 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from tfexp.graph import apply as _apply
-from tfexp.graph.defaults import set_fallback_session
-from tfexp.ops import eager_variables as _eager_variables
-from tfexp.ops import index
-from tfexp.ops import overloads as _overloads
-from tfexp.runtime import functions as _functions
-from tfexp.runtime import local as _local
-from tfexp.runtime.backend import register_on_first_use
+from tfexp.core.loading import EndedByCtrlC, is_command
+
+with EndedByCtrlC(is_command()):  # these take most of the time
+    from tfexp.graph import apply as _apply
+    from tfexp.graph.defaults import set_fallback_session
+    from tfexp.ops import eager_variables as _eager_variables
+    from tfexp.ops import index
+    from tfexp.ops import overloads as _overloads
+    from tfexp.runtime import functions as _functions
+    from tfexp.runtime import local as _local
+    from tfexp.runtime.backend import register_on_first_use
 
 __all__ = ["_apply", "_eager_variables", "_functions", "_local", "_overloads"]
 
