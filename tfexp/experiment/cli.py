@@ -109,7 +109,7 @@ def reported(command: Callable[[], int]) -> int:
 
 
 def _complain(error: Exception) -> int:
-    print(f"tfexp: {error}", file=sys.stderr)
+    print("\n".join([f"tfexp: {error}", *getattr(error, "__notes__", ())]), file=sys.stderr)
     return error.exit_code if isinstance(error, ExperimentError) else 1
 
 

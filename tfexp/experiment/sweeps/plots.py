@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.reporting.figures import new_figure, quiet
-from tfexp.experiment.reporting.scale import TRIED, digits, spans_decades
+from tfexp.experiment.reporting.scale import TRIED, digits, natural, spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
 
@@ -33,7 +33,7 @@ class _Scale:
         found = [number for number in numbers if number is not None]
         self.is_numeric = len(found) == len(numbers)
         self.is_log = self.is_numeric and spans_decades(found, TRIED)
-        self.names = [] if self.is_numeric else list(dict.fromkeys(texts))
+        self.names = [] if self.is_numeric else sorted(set(texts), key=natural)
         self.numbers = sorted(set(found)) if self.is_numeric else []
         self.least, self.most = (min(found), max(found)) if self.is_numeric else (0.0, float(len(self.names) - 1))
 
