@@ -79,21 +79,6 @@ def test_a_curve_says_what_is_its_own(tmp_path: Path, show: Callable, monkeypatc
     assert labels[:2] == ["a  learning_rate=0.1  0.09524", "b  learning_rate=0.03  0.09524"]
 
 
-def test_a_curve_just_over_another_lets_it_be_seen(tmp_path: Path, show: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
-    styles: list[Any] = []
-    plot = Axes.plot
-
-    def noted(axes: Axes, *places: Any, **options: Any) -> Any:
-        styles.append(options["linestyle"])
-        return plot(axes, *places, **options)
-
-    monkeypatch.setattr(Axes, "plot", noted)
-    for name, top in (("a", 1.0), ("b", 1.0), ("c", 2.0), ("d", 1.0)):
-        write_run(tmp_path / "runs" / name, loss=lambda step, top=top: top / (1 + step), steps=20)
-    assert show("compare", "runs", "--curves", "curves.png")[0] == 0
-    assert styles[:4] == ["-", (4, (4, 4)), "-", (8, (4, 8))]
-
-
 @pytest.mark.parametrize(("count", "size"), [(3, (1344, 547)), (12, (1344, 504))])  # few are named below the curves
 def test_curves_are_drawn(count: int, size: tuple[int, int], tmp_path: Path, show: Callable) -> None:
     for number in range(count):

@@ -18,7 +18,7 @@ from PIL import Image
 from tfexp.experiment.sweeps.command import _title
 from tfexp.experiment.sweeps.curves import curve_of, draw_learning
 from tfexp.experiment.sweeps.ledger import Ledger
-from tfexp.experiment.sweeps.plots import _Scale, _scale_of, draw_sweep
+from tfexp.experiment.sweeps.plots import _Scale, draw_sweep
 from tfexp.experiment.sweeps.results import Row, as_csv, ranking
 from tfexp.experiment.sweeps.table import LiveTable, short_names
 
@@ -55,12 +55,6 @@ def test_table_file_has_a_column_for_everything() -> None:
     assert lines[4] == "3,3,failed,1,10,x,,,,0.500,3-linreg,"
 
 
-def test_values_without_numbers_stand_in_the_order_in_which_they_were_tried() -> None:
-    ranked = ranking(ROWS, SWEEP)
-    assert ranked[0].varied["b"] == "y"
-    assert _scale_of("b", ranked).names == ["x", "y"]
-
-
 def test_picture(tmp_path: Path) -> None:
     assert draw_sweep(tmp_path / "sweep.png", "5 trials", SWEEP, ranking(ROWS, SWEEP))
     with Image.open(tmp_path / "sweep.png") as image:
@@ -82,7 +76,8 @@ def test_picture(tmp_path: Path) -> None:
         (["50", "52", "101"], [(0.0, "50"), (1.0, "101")]),  # no room for 52
         (["1024", "2048"], [(0.0, "1024"), (1.0, "2048")]),
         (["1", "1.0"], [(0.5, "1")]),
-        (["relu", "elu"], [(0.0, "relu"), (1.0, "elu")]),
+        (["relu", "elu"], [(0.0, "elu"), (1.0, "relu")]),
+        (["[64,32]", "[128]", "[64]"], [(0.0, "[64]"), (0.5, "[64,32]"), (1.0, "[128]")]),
     ],
 )
 def test_values_along_an_axis(values: list[str], marks: list[tuple[float, str]]) -> None:
@@ -124,6 +119,20 @@ def test_curves_of_all_points_are_in_one_picture(points: int, tmp_path: Path) ->
     assert (np.abs(pixels - best).sum(-1) < 20).sum() > 50
     assert not draw_learning(tmp_path / "none.png", "", SWEEP, ranking(rows[:1], SWEEP), tmp_path)
     assert not (tmp_path / "none.png").exists()
+
+
+def test_of_curves_that_coincide_each_is_seen(tmp_path: Path) -> None:
+    rows = [row(number, 0.1, a=str(number)) for number in range(2)]
+    for one in rows:
+        (tmp_path / one.folder).mkdir()
+        lines = evaluated((0, 3.0), (20, 0.1))
+        (tmp_path / one.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path = tmp_path / "curves.png"
+    assert draw_learning(path, "", SWEEP, ranking(rows, SWEEP), tmp_path)
+    with Image.open(path) as image:
+        drawn = np.asarray(image.convert("RGB")).astype(int)[:500]  # without the legend
+    first, second = ((np.abs(drawn - colour).sum(-1) < 20).sum() for colour in ([0x42, 0x69, 0xD0], [0xFF, 0x72, 0x5C]))
+    assert min(first, second) > 0.5 * max(first, second) > 100
 
 
 def test_its_title_counts_the_trials_that_are_not_in_it() -> None:

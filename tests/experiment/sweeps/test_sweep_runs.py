@@ -164,6 +164,16 @@ def test_a_model_that_cannot_be_built_names_the_trial(
     assert not (tmp_path / "sweep").exists()
 
 
+def test_settings_that_do_not_fit_together_name_the_trial(cli: Callable, tmp_path: Path) -> None:
+    ended = cli("-m", "data=digits", "model=softmax,linreg")
+    said, trial = ended.err.splitlines()
+    assert said.startswith("tfexp: model: Linreg predicts numbers and this data has 10 classes")
+    assert trial == "  in the trial model=linreg"
+    ended = cli("-m", "data=digits", "model=linreg")
+    assert ended.err.splitlines() == [said], "nothing varied, nothing to tell apart"
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_one_run_that_fails_where_nothing_is_varied(cli: Callable) -> None:
     ended = cli("-m", *QUICK, "optimizer.learning_rate=1e30")
     assert ended.err.startswith("tfexp: 1 of 1 trials failed:\n  0 (nothing varied): the loss is ")

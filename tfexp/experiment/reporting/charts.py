@@ -5,15 +5,13 @@ What a curve shows is in the SVG; the numbers behind it, for the pointer, are in
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
 from tfexp.experiment.reporting.run import Record, Run
-from tfexp.experiment.reporting.scale import TRIED, Scale, digits, spans_decades
+from tfexp.experiment.reporting.scale import TRIED, Scale, digits, natural, spans_decades
 from tfexp.experiment.reporting.select import text_of
 from tfexp.experiment.reporting.thin import thin
 
@@ -152,11 +150,6 @@ def parallel(runs: Sequence[Run], settings: Sequence[str], metric: str) -> Panel
     return Panel(metric, svg, {"axes": places, "names": names, "top": _Axis.top, "bottom": tall - 8})
 
 
-def _natural(text: str) -> list[tuple[float, str]]:
-    """The order of people: [16,32] before [128,32]."""
-    return [(float(part), "") if part.isdecimal() else (math.inf, part) for part in re.split(r"(\d+)", text) if part]
-
-
 class _Axis:
     """Numbers on a scale; all else as one tick for each value that there is, in the order of the texts."""
 
@@ -173,7 +166,7 @@ class _Axis:
             self.ticks = [(digits(value), scale.place(value)) for value in few]
             self.places = [self.missing if value is None else scale.place(value) for value in values]
         else:
-            texts = sorted({text_of(value) for value in there}, key=_natural)
+            texts = sorted({text_of(value) for value in there}, key=natural)
             gap = (self.bottom - self.top) / max(1, len(texts) - 1)
             at = {text: self.bottom - gap * number for number, text in enumerate(texts)}
             self.ticks = list(at.items())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = ["TRIED", "Scale", "digits", "spans_decades"]
+__all__ = ["TRIED", "Scale", "digits", "natural", "spans_decades"]
 
 TRIED = 10.0
 """From which ratio on a setting's values count as spread over decades: who tries some of these multiplies."""
@@ -70,3 +71,9 @@ def digits(value: float) -> str:
         mantissa, _, power = f"{value:.3g}".partition("e")
         return f"{mantissa}e{int(power)}" if power else mantissa
     return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def natural(text: str) -> list[tuple[float, str]]:
+    """The order of people: [16] before [16,32], and that before [128,32]."""
+    parts = re.split(r"(\d+)", text.strip("[]"))
+    return [(float(part), "") if part.isdecimal() else (math.inf, part) for part in parts if part]

@@ -168,9 +168,10 @@ class Planner:
 
 @contextlib.contextmanager
 def _named(varied: Mapping[str, str]) -> Iterator[None]:
-    """What a model of the user's own raises in the block says below its traceback which trial it was."""
+    """What is raised in the block says in a line of its own which trial it was."""
     try:
         yield
     except Exception as error:
-        error.add_note(f"in the trial {label_of(varied)}")
+        if varied:
+            error.add_note(f"in the trial {label_of(varied)}")
         raise

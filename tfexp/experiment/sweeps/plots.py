@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tfexp.experiment.reporting.figures import new_figure, quiet
-from tfexp.experiment.reporting.scale import TRIED, digits, spans_decades
+from tfexp.experiment.reporting.scale import TRIED, digits, natural, spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
 
@@ -33,7 +33,7 @@ class _Scale:
         found = [number for number in numbers if number is not None]
         self.is_numeric = len(found) == len(numbers)
         self.is_log = self.is_numeric and spans_decades(found, TRIED)
-        self.names = [] if self.is_numeric else list(dict.fromkeys(texts))
+        self.names = [] if self.is_numeric else sorted(set(texts), key=natural)
         self.numbers = sorted(set(found)) if self.is_numeric else []
         self.least, self.most = (min(found), max(found)) if self.is_numeric else (0.0, float(len(self.names) - 1))
 
@@ -60,11 +60,6 @@ class _Scale:
         if self.is_log:
             low, high, value = math.log(low), math.log(high), math.log(value)
         return 0.5 if high == low else (value - low) / (high - low)
-
-
-def _scale_of(name: str, points: Sequence[Ranked]) -> _Scale:
-    """For the values in the order in which they were tried."""
-    return _Scale([point.varied[name] for point in sorted(points, key=lambda point: point.point) if name in point.varied])
 
 
 def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -> bool:
@@ -106,7 +101,7 @@ def draw_sweep(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]) -
 def _parallel(
     axes: Any, names: Sequence[str], points: Sequence[Ranked], best: Ranked, sweep: Sweep, norm: Any, colours: Any
 ) -> None:
-    scales = {name: _scale_of(name, points) for name in names}
+    scales = {name: _Scale([point.varied[name] for point in points if name in point.varied]) for name in names}
     worst_first = sorted(points, key=lambda point: point.value or 0.0, reverse=sweep.minimizes)
     values = [point.value for point in points if point.value is not None]
     for point in worst_first:
@@ -145,7 +140,7 @@ def _parallel(
 
 def _against(axes: Any, name: str, points: Sequence[Ranked], best: Ranked, norm: Any, colours: Any) -> None:
     shown = [point for point in points if name in point.varied]
-    scale = _scale_of(name, points)
+    scale = _Scale([point.varied[name] for point in shown])
     for point in shown:
         assert point.value is not None
         colour, place = colours(norm(point.value)), scale.at(point.varied[name])
