@@ -129,5 +129,7 @@ def test_the_order_of_dicts(session: Any) -> None:
 def test_eager_predicates_have_no_names() -> None:
     with eager_mode():
         flags = [(tf.constant(True), branch(0)), (tf.constant(True), branch(1))]
-        with pytest.raises(errors.InvalidArgumentError, match=r"exclusive=True: more than 1 conditions \(\?, \?\) evaluated"):
+        with pytest.raises(
+            errors.InvalidArgumentError, match=r"exclusive=True: more than 1 conditions \(\?, \?\) evaluated"
+        ):
             tf.case(flags, branch(2), exclusive=True)

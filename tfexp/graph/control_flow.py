@@ -137,7 +137,7 @@ class CondContext(ControlFlowContext):
         self,
         pred: Any = None,
         pivot: Any = None,
-        branch: int | None = None,
+        branch: Any = None,
         name: str = "cond_text",
         context_def: Any = None,
         import_scope: str | None = None,

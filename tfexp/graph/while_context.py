@@ -95,7 +95,7 @@ class WhileContext(ControlFlowContext):
             raise ValueError(f"`parallel_iterations` must be a positive integer: {parallel_iterations}")
         self._name = get_default_graph().unique_name(name)
         self.maximum_iterations = maximum_iterations
-        self.parallel_iterations = parallel_iterations
+        self.parallel_iterations = int(parallel_iterations)
         self.back_prop = back_prop
         self.swap_memory = swap_memory
         # In the condition, nodes wait for the first variable; in the body, for what the condition let through.

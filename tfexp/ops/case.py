@@ -121,7 +121,8 @@ def _last_as_default(pairs: list[Pair]) -> tuple[Callable[[], Any], list[Pair]]:
         others = _assert_at_most(
             0,
             preds[:-1],
-            f"Implementation error: selected default action #{len(rest)} was called, but some of other predicates are True: ",
+            f"Implementation error: selected default action #{len(rest)} was called, "
+            "but some of other predicates are True: ",
         )
         some = Assert(preds[-1], ["Input error: None of conditions evaluated as True:", packed])
         with control_dependencies([others, some]):

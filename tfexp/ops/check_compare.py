@@ -14,11 +14,12 @@ from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op, with_dependencies
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, reshape, shape, size
 from tfexp.ops.array_slice import strided_slice
 from tfexp.ops.check import Assert
+from tfexp.ops.check_texts import called, differences, lines_of
 from tfexp.ops.comparison import equal, greater_equal, less
 from tfexp.ops.comparison import greater as greater_op
 from tfexp.ops.comparison import less_equal as less_equal_op
@@ -51,6 +52,8 @@ def _binary(
     """Assert that `x sign y` holds element-wise; InvalidArgumentError now, when both are known and it does not."""
     with name_scope(name, default_name, [x, y, data]):
         x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+        if executing_eagerly():
+            return _check_now(sign, x, y, data, summarize, message)
         if data is None:
             data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
         if message:
@@ -60,6 +63,17 @@ def _binary(
         if static_x is not None and static_y is not None and not _STATIC[sign](static_x, static_y).all():
             raise InvalidArgumentError(None, None, "\n".join(_static_text(d) for d in data))
         return Assert(condition, data, summarize=summarize)
+
+
+def _check_now(sign: str, x: Any, y: Any, data: Any, summarize: int | None, message: str | None) -> Any:
+    """None, or the error of what does not hold; `x` and `y` are eager tensors."""
+    holds: Any = _DYNAMIC[sign](x, y)
+    holds = holds.numpy()
+    if not np.all(holds):
+        parts = differences(sign, x.numpy(), y.numpy(), holds, summarize) if data is None else data
+        parts = parts if message is None else [message, *parts]
+        raise InvalidArgumentError(None, None, lines_of(parts, summarize))
+    return None
 
 
 def _static_text(part: Any) -> str:
@@ -123,6 +137,11 @@ def _sentence(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
+def _opening(message: str | None) -> str:
+    """The same as a part of its own, which eager execution shows on a line of its own."""
+    return message or "" if executing_eagerly() else _sentence(message)
+
+
 # --- against zero -----------------------------------------------------------------------------------------------------
 
 
@@ -132,10 +151,10 @@ def _against_zero(
     with name_scope(name, default_name, [x, data]):
         x = convert_to_tensor(x, name="x")
         if data is None:
-            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({x.name}) = "]
+            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({called(x)}) = "]
             if sign == "<=":
                 texts = ["".join(texts)]  # one string: so it is in TensorFlow's graphs, for this condition alone
-            data = [_sentence(message), *texts, x]
+            data = [_opening(message), *texts, x]
         zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
         low, high = (zero, x) if sign in (">", ">=") else (x, zero)
         compare = assert_less if sign in (">", "<") else assert_less_equal
@@ -190,11 +209,11 @@ def assert_near(
         atol = convert_to_tensor(10 * epsilon if atol is None else atol, dtype=kind, name="atol")
         if data is None:
             data = [
-                _sentence(message),
-                f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ",
+                _opening(message),
+                f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                f"x ({called(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({called(y)}) = ",
                 y,
             ]
         tolerance = atol + rtol * abs_(y)
@@ -232,7 +251,7 @@ def _rank_assertion(
         if not accepts(x.get_shape().ndims, numbers):
             shown = numbers[0] if len(numbers) == 1 else tuple(numbers)
             raise ValueError(
-                f"{f'{message}.  ' if message else ''}Tensor {x.name} must have rank {wanted}{shown}.  Received rank "
+                f"{f'{message}.  ' if message else ''}Tensor {called(x)} must have rank {wanted}{shown}.  Received rank "
                 f"{x.get_shape().ndims}, shape {x.get_shape()}"
             )
         return no_op(name="static_checks_determined_all_ok")
@@ -256,7 +275,7 @@ def assert_rank(
         wanted = convert_to_tensor(rank, name="rank")
         prefix = f"{message}.  " if message else ""
         if data is None:
-            data = [prefix, f"Tensor {x.name} must have rank", wanted, "Received shape: ", shape(x)]
+            data = [prefix, f"Tensor {called(x)} must have rank", wanted, "Received shape: ", shape(x)]
         return _rank_assertion(
             x,
             [wanted],
@@ -278,7 +297,7 @@ def assert_rank_at_least(
         wanted = convert_to_tensor(rank, name="rank")
         prefix = f"{message}.  " if message else ""
         if data is None:
-            data = [prefix, f"Tensor {x.name} must have rank at least", wanted, "Received shape: ", shape(x)]
+            data = [prefix, f"Tensor {called(x)} must have rank at least", wanted, "Received shape: ", shape(x)]
         return _rank_assertion(
             x,
             [wanted],
@@ -305,7 +324,7 @@ def assert_rank_in(
         allowed = [convert_to_tensor(one, name="rank") for one in ranks]
         prefix = f"{message}.  " if message else ""
         if data is None:
-            data = [prefix, f"Tensor {x.name} must have rank in", *allowed, "Received shape: ", shape(x)]
+            data = [prefix, f"Tensor {called(x)} must have rank in", *allowed, "Received shape: ", shape(x)]
 
         def is_one_of(found: Tensor) -> Tensor:
             checks = [equal(one, found) for one in allowed]
@@ -333,8 +352,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         if not isinstance(getattr(tensor, "dtype", None), dtypes.DType):
             tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype.base_dtype is not tf_type:
-            whose = getattr(tensor, "name", "tensor")
-            raise TypeError(f"{_sentence(message)}{whose} must be of type {tf_type!r}; got {tensor.dtype!r}")
+            raise TypeError(f"{_sentence(message)}{called(tensor)} must be of type {tf_type!r}; got {tensor.dtype!r}")
         return no_op("statically_determined_correct_type")
 
 
@@ -343,7 +361,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f"{_sentence(message)}Expected 'x' to be integer type.  Found: {x.dtype} of tensor: {x.name}")
+            raise TypeError(f"{_sentence(message)}Expected 'x' to be integer type.  Found: {x.dtype} of tensor: {called(x)}")
         return no_op("statically_determined_was_integer")
 
 
