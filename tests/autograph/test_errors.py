@@ -243,7 +243,8 @@ def test_variables_keep_their_values_when_a_branch_fails() -> None:
 def test_what_is_not_read_afterwards_is_gone() -> None:
     def closes(x: Any) -> Any:
         y = 1
-        functions = [lambda: y]  # which have no names by which it could be known what reads them
+        functions = []
+        functions.append(lambda: y)  # which has no name by which it could be known what reads it
         if x > 0:
             y = 2
         return functions[0]
@@ -269,3 +270,30 @@ def test_assertions_are_the_graphs() -> None:
             session.run(node, {x: 0})
     with pytest.raises(AssertionError, match="more than nothing"):
         convert(checked)(0)
+
+
+def test_what_functions_of_other_names_and_in_lists_read_is_kept() -> None:
+    def in_a_list(x: Any) -> Any:
+        y = x
+        functions = [lambda: y]
+        if x > 0:
+            y = y + 1
+        return functions[0]()
+
+    def of_another_name(x: Any) -> Any:
+        y, unread = x, 1
+
+        def first() -> Any:
+            return y
+
+        second = first
+        third = (second, 1)
+        copy = unread
+        if x > 0:
+            y, unread = y + 1, 2.5
+        return third[0]() + copy
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [])
+        results = [convert(in_a_list)(x), convert(of_another_name)(x)]
+        assert [session.run(results, {x: value}) for value in (5, -5)] == [[6, 7], [-5, -4]]

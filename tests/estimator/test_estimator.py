@@ -210,6 +210,13 @@ class Overriding(tf.estimator.Estimator):
             "In constructor: 'a', in `RunConfig`: 'b'",
         ),
         (lambda model: Overriding(model_fn), ValueError, r"does override \['train'\]"),
+        (
+            lambda model: type("E", (tf.estimator.Estimator,), {"_call_model_fn": 1, "_mine": 2, "config": 3})(model_fn),
+            ValueError,
+            r"does override \['_call_model_fn', 'config'\]",
+        ),
+        (lambda model: model.export_saved_model("a", None), ValueError, "An input_receiver_fn must be defined"),
+        (lambda model: model.export_savedmodel("a", None), ValueError, "An input_receiver_fn must be defined"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, action: Any, error: type[Exception], message: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core.errors import InaccessibleTensorError
-from tfexp.graph.control_flow import merge, switch_ref_or_tensor
+from tfexp.graph.control_flow import CondContext, merge, switch_ref_or_tensor
 
 
 @pytest.fixture(autouse=True)
@@ -221,3 +221,22 @@ def test_contexts_say_what_they_are() -> None:
         ]
         assert branch.GetWhileContext() is loop is loop.GetWhileContext()
         assert branch.GetControlPivot() is branch.pivot and loop.GetControlPivot().name == "while/Identity:0"
+
+
+def test_contexts_are_made_of_their_messages() -> None:
+    picked = tf.cond(tf.placeholder(tf.bool, [], name="p"), lambda: tf.constant(1.0) + 1.0, lambda: tf.constant(2.0))
+    counted = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], parallel_iterations=4, name="loop")
+    for context in (picked.op.inputs[1].op, counted.op.inputs[0].op):
+        original = context._get_control_flow_context()
+        message = original.to_proto()
+        again = type(original)(context_def=message)
+        assert again.to_proto() == message and again.name == original.name and again.pivot is original.pivot
+        assert again.pivot.op._get_control_flow_context() is again
+    tf.import_graph_def(tf.get_default_graph().as_graph_def(), name="copy")
+    assert type(original)(context_def=message, import_scope="copy").pivot.name == "copy/loop/LoopCond:0"
+
+
+def test_a_context_of_its_own_name() -> None:
+    flag = tf.constant(True, name="flag")
+    context = CondContext(flag, tf.identity(flag, name="pivot"), 1, name="branch")
+    assert (context.name, context.branch, context.to_proto().pred_name) == ("branch", 1, "flag:0")

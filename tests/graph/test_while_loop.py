@@ -308,6 +308,11 @@ def scalar():
             "parallel_iterations must be a positive integer",
         ),
         (
+            lambda: tf.while_loop(lambda a: a < 1.0, lambda a: a, [scalar()], parallel_iterations=1.5),
+            ValueError,
+            "`parallel_iterations` must be a positive integer: 1.5",
+        ),
+        (
             lambda: tf.while_loop(lambda a: a < 1.0, lambda a: a, [scalar()], maximum_iterations=[1, 2]),
             ValueError,
             "maximum_iterations must be a scalar",

@@ -44,7 +44,7 @@ def test_without_a_default_one_must_hold(session: Any) -> None:
     x = tf.placeholder(tf.int32, [])
     chosen = tf.case([(x < 0, branch(1)), (x > 0, branch(2))])
     assert [session.run(chosen, {x: value}) for value in (-1, 1)] == [1, 2]
-    with pytest.raises(errors.InvalidArgumentError, match="None of conditions evaluated as True"):
+    with pytest.raises(errors.InvalidArgumentError, match=r"Input error: None of conditions evaluated as True:\] \[0 0\]"):
         session.run(chosen, {x: 0})
 
 
@@ -124,3 +124,12 @@ def test_the_order_of_dicts(session: Any) -> None:
         assert tf.case(OrderedDict(pairs)).numpy() == 1 == tf.case(dict(pairs), exclusive=True).numpy()
         with pytest.raises(ValueError, match="Unordered dictionaries are not supported"):
             tf.case(dict(pairs))
+
+
+def test_eager_predicates_have_no_names() -> None:
+    with eager_mode():
+        flags = [(tf.constant(True), branch(0)), (tf.constant(True), branch(1))]
+        with pytest.raises(
+            errors.InvalidArgumentError, match=r"exclusive=True: more than 1 conditions \(\?, \?\) evaluated"
+        ):
+            tf.case(flags, branch(2), exclusive=True)

@@ -27,7 +27,10 @@ def test_shapes_that_hold(symbols):
         (("N", "Q", "D"), "Tensor ones:0 must have rank 3.  Received rank 2"),
         ((..., 1, 2, 3), "must have rank at least 3"),
         ((), r"must have rank in \(0, 1\)"),
-        (("N", "*"), "can only be the first dimension"),
+        ("N", r"must have rank in \(0, 1\)"),
+        ("*", "Tensor ones:0 dimension -1 must have size 1"),
+        (("N", "*"), "shape index 1.  Symbol `...` or `\\*` .* is only allowed as the first entry"),
+        (3, "fail.  Tensor ones:0.  Specified shape must be an iterable.*: 3$"),
     ],
 )
 def test_shapes_known_not_to_hold(symbols, text):
@@ -60,3 +63,22 @@ def test_shapes_of_a_run(symbols, value, text):
         with pytest.raises(InvalidArgumentError) as caught:
             session.run(node, feeds)
         assert text in caught.value.message
+
+
+@pytest.mark.parametrize("symbols", [(), (1,), "N", (None,), "*", (True,), None])
+def test_a_scalar_is_a_vector_of_one(symbols):
+    with tf.Graph().as_default():
+        tf.debugging.assert_shapes([(tf.constant(1), symbols), (tf.constant([1]), symbols)])
+        for wrong in ((2,), (..., 2), ("2",), (2.0,)):
+            with pytest.raises(ValueError, match=r"must have size 2\.  Received size 1"):
+                tf.debugging.assert_shapes([(tf.constant(1), wrong)])
+
+
+def test_a_size_of_a_scalar_that_the_run_finds():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32)
+        node = tf.debugging.assert_shapes([(x, "N"), (tf.constant(1), "N")])
+        session.run(node, {x: 3})
+        session.run(node, {x: [3]})
+        with pytest.raises(InvalidArgumentError, match="must have size"):
+            session.run(node, {x: [3, 4]})

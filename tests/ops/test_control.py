@@ -9,6 +9,7 @@ import tfexp as tf
 from tfexp.core.kernel import DEAD
 from tfexp.core.op import get_op
 from tfexp.graph import unpublished
+from tfexp.graph.dependencies import with_dependencies
 
 
 def test_switch_lets_one_branch_live() -> None:
@@ -92,6 +93,24 @@ def test_tuples_wait_for_all() -> None:
         with pytest.raises(TypeError, match="Control input must be Operation or Tensor: 1"):
             tf.tuple([a], control_inputs=[1])
         assert session.run(get_op("ControlTrigger")()) is None
+
+
+def test_an_operation_in_a_tuple_gets_a_node_that_runs_after_all() -> None:
+    with tf.Graph().as_default():
+        work = tf.no_op("work")
+        after, same = tf.tuple([work, tf.constant(1, name="a")], name="both")
+        assert (after.name, after.type) == ("both/group_deps_1", "NoOp")
+        assert {op.name for op in after.control_inputs} == {"work", "both/group_deps"}
+        assert [op.name for op in same.op.control_inputs] == ["both/group_deps"]
+
+
+def test_a_number_waits_as_a_tensor() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        result = with_dependencies([tf.constant(1, name="before")], 3)
+        assert session.run(result) == 3
+        (waiting,) = result.op.inputs
+        assert [op.name for op in waiting.op.control_inputs] == ["before"]
+        assert result.op.colocation_groups() == [b"loc:@control_dependency/Const"] == waiting.op.colocation_groups()
 
 
 def test_frames_that_nothing_goes_round_in() -> None:

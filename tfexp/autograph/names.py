@@ -7,7 +7,7 @@ have to come out of it. Only the lowered form of a function (`jumps`) has this: 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 Names = frozenset[str]
@@ -96,19 +96,43 @@ def _free(arguments: ast.arguments, body: Sequence[ast.AST]) -> Names:
 
 
 def captured(nodes: Iterable[ast.AST]) -> dict[str, Names]:
-    """What the functions and lambdas read of the function around that have a name in it, by that name."""
+    """What the functions and lambdas read of the function around that have a name in it, by that name.
+
+    What is another name of theirs, or a list, tuple or dict that holds them, reads what they read.
+    """
     found: dict[str, Names] = {}
+    held: dict[str, Names] = {}
+    _collect(nodes, found, held)
+    while more := {name for name, names in held.items() if names & found.keys() - found.get(name, _NONE) - {name}}:
+        for name in more:
+            found[name] = found.get(name, _NONE) | (held[name] & found.keys())
+    return found
+
+
+def _collect(nodes: Iterable[ast.AST], found: dict[str, Names], held: dict[str, Names]) -> None:
+    """Into `found`: what functions and lambdas read, by their names; into `held`: the names that others are made of."""
     for node in nodes:
         match node:
             case ast.FunctionDef(args=arguments, body=body) | ast.AsyncFunctionDef(args=arguments, body=body):
                 found[node.name] = found.get(node.name, _NONE) | _free(arguments, body)
-            case ast.Assign(value=ast.Lambda() as made) | ast.AnnAssign(value=ast.Lambda() as made):
+            case ast.Assign(value=ast.expr() as made) | ast.AnnAssign(value=ast.expr() as made):
+                parts = list(_parts(made))
+                lambdas = [_free(part.args, [part.body]) for part in parts if isinstance(part, ast.Lambda)]
                 for name in bound([node]):
-                    found[name] = found.get(name, _NONE) | _free(made.args, [made.body])
+                    held[name] = held.get(name, _NONE) | {part.id for part in parts if isinstance(part, ast.Name)}
+                    if lambdas:
+                        found[name] = found.get(name, _NONE).union(*lambdas)
         if not isinstance(node, SCOPES):
-            for name, names in captured(ast.iter_child_nodes(node)).items():
-                found[name] = found.get(name, _NONE) | names
-    return found
+            _collect(ast.iter_child_nodes(node), found, held)
+
+
+def _parts(value: ast.AST) -> Iterator[ast.AST]:
+    """A value, or what a list, tuple or dict holds."""
+    if isinstance(value, (ast.List, ast.Tuple, ast.Dict)):
+        for part in ast.iter_child_nodes(value):
+            yield from _parts(part)
+    else:
+        yield value
 
 
 def bound_parts(nodes: Iterable[ast.AST]) -> list[ast.expr]:

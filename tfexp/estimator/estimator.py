@@ -31,6 +31,31 @@ from tfexp.train.stopping_hooks import StopAtStepHook
 
 _log = get_logger()
 
+# Methods of 1.15's Estimator that a subclass cannot replace, whether there are such here or not.
+_OF_ITS_OWN = [
+    "_actual_eval",
+    "_actual_train_model_distributed",
+    "_add_meta_graph_for_mode",
+    "_call_input_fn",
+    "_call_model_fn",
+    "_call_model_fn_eval",
+    "_convert_eval_steps_to_hooks",
+    "_convert_train_steps_to_hooks",
+    "_create_global_step",
+    "_evaluate_build_graph",
+    "_evaluate_run",
+    "_extract_batch_length",
+    "_extract_keys",
+    "_get_features_and_labels_from_input_fn",
+    "_get_features_from_input_fn",
+    "_get_iterator_from_input_fn",
+    "_train_model",
+    "_train_model_default",
+    "_train_model_distributed",
+    "_train_with_estimator_spec",
+    "_validate_features_in_predict_input",
+]
+
 
 class Estimator:
     """A model in a folder.
@@ -48,7 +73,7 @@ class Estimator:
         params: Mapping[str, Any] | None = None,
         warm_start_from: WarmStartSettings | str | None = None,
     ):
-        Estimator._assert_members_are_not_overridden(self)
+        type(self)._assert_members_are_not_overridden(self)
         if model_fn is None:
             raise ValueError("model_fn must be provided to Estimator.")
         self._config = complete_config(config, model_dir)
@@ -60,18 +85,17 @@ class Estimator:
 
     @staticmethod
     def _assert_members_are_not_overridden(estimator: Estimator) -> None:
-        """ValueError for a subclass with a public method of its own in the place of one of Estimator's.
+        """ValueError for a class that itself has another method in the place of one of Estimator's.
 
         1.15 calls it so, and libraries with such subclasses put another one in its place.
         """
-        cls = type(estimator)
-        public = {name for name in vars(Estimator) if not name.startswith("_")}
-        for one in cls.__mro__[: cls.__mro__.index(Estimator)]:
-            overridden = sorted(public & set(vars(one)))
-            if overridden:
-                raise ValueError(
-                    f"Subclasses of Estimator cannot override members of Estimator. {cls} does override {overridden}"
-                )
+        cls, inherited = type(estimator), vars(Estimator)
+        fixed = {name for name in inherited if not name.startswith("_")} - {"model_fn"} | {*_OF_ITS_OWN}
+        overridden = sorted(name for name in fixed & set(vars(cls)) if vars(cls)[name] != inherited.get(name))
+        if overridden:
+            raise ValueError(
+                f"Subclasses of Estimator cannot override members of Estimator. {cls} does override {overridden}"
+            )
 
     # --- what it is --------------------------------------------------------------------------------------------------
 
@@ -213,8 +237,9 @@ class Estimator:
         """Write a checkpoint with the model's graph as a SavedModel, in a new folder below; its path.
 
         `serving_input_receiver_fn()` gives a ServingInputReceiver; `assets_extra` are files to copy, by their names below
-        `assets.extra`. ValueError without a checkpoint.
+        `assets.extra`. ValueError without a checkpoint, or without such a function.
         """
+        _check_receiver(serving_input_receiver_fn)
         receivers = {experimental_mode: serving_input_receiver_fn}
         return self.experimental_export_all_saved_models(export_dir_base, receivers, assets_extra, as_text, checkpoint_path)
 
@@ -228,6 +253,7 @@ class Estimator:
         strip_default_attrs: bool = False,
     ) -> bytes:
         """The older form of `export_saved_model`, which keeps attributes that have their default values."""
+        _check_receiver(serving_input_receiver_fn)
         receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
         path = self._exported_checkpoint(checkpoint_path)
         return export(self._exported_model, export_dir_base, receivers, path, assets_extra, as_text, strip_default_attrs)
@@ -242,7 +268,8 @@ class Estimator:
     ) -> bytes:
         """One SavedModel with a graph for each mode that there is a receiver function for."""
         path = self._exported_checkpoint(checkpoint_path)
-        return export(self._exported_model, export_dir_base, input_receiver_fn_map, path, assets_extra, as_text)
+        receivers = {mode: function for mode, function in input_receiver_fn_map.items() if function is not None}
+        return export(self._exported_model, export_dir_base, receivers, path, assets_extra, as_text)
 
     def _create_and_assert_global_step(self, graph: Graph) -> Any:
         """The new step of `graph`, the default one. AssertionError for one that is not known as the graph's, or no integer.
@@ -269,6 +296,11 @@ class Estimator:
         if path is None:
             raise ValueError(f"Couldn't find trained model at {self.model_dir}.")
         return path
+
+
+def _check_receiver(serving_input_receiver_fn: Any) -> None:
+    if serving_input_receiver_fn is None:
+        raise ValueError("An input_receiver_fn must be defined.")
 
 
 def complete_config(config: RunConfig | None, model_dir: str | os.PathLike[str] | None) -> RunConfig:

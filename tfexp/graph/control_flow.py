@@ -133,13 +133,33 @@ class CondContext(ControlFlowContext):
 
     is_cond = True
 
-    def __init__(self, pred: Tensor, pivot: Tensor, branch: int):
+    def __init__(
+        self,
+        pred: Any = None,
+        pivot: Any = None,
+        branch: Any = None,
+        name: str = "cond_text",
+        context_def: Any = None,
+        import_scope: str | None = None,
+    ):
         super().__init__()
-        self._name = get_default_graph().unique_name("cond_text")
+        if context_def is not None:
+            self._take_over(context_def, import_scope)
+            return
+        self._name = get_default_graph().unique_name(name)
         self._pred, self._pivot, self._branch = pred, pivot, branch
         self._values |= {pred.name, pivot.name}
         self._external_values[pred.name] = pred
         pivot.op._set_control_flow_context(self)
+
+    def _take_over(self, context_def: Any, import_scope: str | None) -> None:
+        """Be the branch that a CondContextDef describes, in the default graph, whose nodes it names below a scope."""
+        self._name = prepend_name_scope(context_def.context_name, import_scope)
+        self._pred = context_protos.element(context_def.pred_name, import_scope)
+        self._pivot = context_protos.element(context_def.pivot_name, import_scope)
+        self._branch = context_def.branch
+        context_protos.values_from_proto(self, context_def.values_def, import_scope)
+        context_protos.nested_from_proto(self, context_def.nested_contexts, import_scope)
 
     @property
     def name(self) -> str:
@@ -180,16 +200,7 @@ class CondContext(ControlFlowContext):
 
     @staticmethod
     def from_proto(context_def: Any, import_scope: str | None = None) -> CondContext:
-        """The branch that a CondContextDef describes, in the default graph, whose nodes it names below a scope."""
-        context = CondContext.__new__(CondContext)
-        ControlFlowContext.__init__(context)
-        context._name = prepend_name_scope(context_def.context_name, import_scope)
-        context._pred = context_protos.element(context_def.pred_name, import_scope)
-        context._pivot = context_protos.element(context_def.pivot_name, import_scope)
-        context._branch = context_def.branch
-        context_protos.values_from_proto(context, context_def.values_def, import_scope)
-        context_protos.nested_from_proto(context, context_def.nested_contexts, import_scope)
-        return context
+        return CondContext(context_def=context_def, import_scope=import_scope)
 
     def add_value(self, tensor: Tensor) -> Tensor:
         if tensor.name in self._values:

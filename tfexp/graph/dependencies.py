@@ -67,7 +67,8 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
     graph = get_default_graph()
     with (
         name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope,
-        graph.colocate_with(output_tensor),
+        # What is no tensor yet becomes one twice: the one to be near, and the one that waits.
+        graph.colocate_with(output_tensor if hasattr(output_tensor, "op") else convert_to_tensor(output_tensor)),
         graph.control_dependencies(dependencies),
     ):
         if isinstance(output_tensor, IndexedSlices):
@@ -93,4 +94,12 @@ def tuple(tensors: Sequence[Any], name: str | None = None, control_inputs: Any =
         if not gates:
             raise ValueError(f"Must have at least one Tensor: {tensors}")
         gate = group(*gates)
-        return [t if t is None or isinstance(t, Operation) else with_dependencies([gate], t) for t in tensors]
+        return [None if t is None else _behind(gate, t) for t in tensors]
+
+
+def _behind(gate: Operation, value: Any) -> Any:
+    """`value`, or a node that runs after that operation, once `gate` has run."""
+    if not isinstance(value, Operation):
+        return with_dependencies([gate], value)
+    with get_default_graph().control_dependencies([gate]):
+        return group(value)

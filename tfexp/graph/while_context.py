@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto import attr_value_pb2
@@ -77,19 +78,26 @@ class WhileContext(ControlFlowContext):
     def __init__(
         self,
         maximum_iterations: Any = None,
-        parallel_iterations: int = 10,
+        parallel_iterations: Any = 10,
         back_prop: bool = True,
         swap_memory: bool = False,
         name: str = "while_context",
         gradient: LoopGradient | None = None,
+        context_def: Any = None,
+        import_scope: str | None = None,
     ):
         super().__init__()
+        self.gradient = gradient
+        if context_def is not None:
+            self._take_over(context_def, import_scope)
+            return
+        if not isinstance(parallel_iterations, Integral) or parallel_iterations < 1:
+            raise ValueError(f"`parallel_iterations` must be a positive integer: {parallel_iterations}")
         self._name = get_default_graph().unique_name(name)
         self.maximum_iterations = maximum_iterations
-        self.parallel_iterations = parallel_iterations
+        self.parallel_iterations = int(parallel_iterations)
         self.back_prop = back_prop
         self.swap_memory = swap_memory
-        self.gradient = gradient
         # In the condition, nodes wait for the first variable; in the body, for what the condition let through.
         self.pivot_for_pred: Tensor | None = None
         self.pivot_for_body: Tensor | None = None
@@ -149,26 +157,25 @@ class WhileContext(ControlFlowContext):
 
     @staticmethod
     def from_proto(context_def: Any, import_scope: str | None = None) -> WhileContext:
-        """The loop that a WhileContextDef describes, in the default graph, whose nodes it names below a scope."""
+        return WhileContext(context_def=context_def, import_scope=import_scope)
+
+    def _take_over(self, context_def: Any, import_scope: str | None) -> None:
+        """Be the loop that a WhileContextDef describes, in the default graph, whose nodes it names below a scope."""
         limit = context_def.maximum_iterations_name
-        context = WhileContext(
-            context_protos.element(limit, import_scope) if limit else None,
-            context_def.parallel_iterations,
-            context_def.back_prop,
-            context_def.swap_memory,
-            name=prepend_name_scope(context_def.context_name, import_scope),
-        )
-        context._name = prepend_name_scope(context_def.context_name, import_scope)
-        context.pivot_for_pred = context_protos.element(context_def.pivot_for_pred_name, import_scope)
-        context.pivot_for_body = context_protos.element(context_def.pivot_for_body_name, import_scope)
-        context.pivot = context_protos.element(context_def.pivot_name, import_scope)
-        context.loop_exits = [context_protos.element(name, import_scope) for name in context_def.loop_exit_names]
-        context.loop_enters = [context_protos.element(name, import_scope) for name in context_def.loop_enter_names]
-        context_protos.values_from_proto(context, context_def.values_def, import_scope)
+        self._name = prepend_name_scope(context_def.context_name, import_scope)
+        self.maximum_iterations = context_protos.element(limit, import_scope) if limit else None
+        self.parallel_iterations = context_def.parallel_iterations
+        self.back_prop = context_def.back_prop
+        self.swap_memory = context_def.swap_memory
+        self.pivot_for_pred = context_protos.element(context_def.pivot_for_pred_name, import_scope)
+        self.pivot_for_body = context_protos.element(context_def.pivot_for_body_name, import_scope)
+        self.pivot = context_protos.element(context_def.pivot_name, import_scope)
+        self.loop_exits = [context_protos.element(name, import_scope) for name in context_def.loop_exit_names]
+        self.loop_enters = [context_protos.element(name, import_scope) for name in context_def.loop_enter_names]
+        context_protos.values_from_proto(self, context_def.values_def, import_scope)
         if import_scope:
-            context._rename_frame()
-        context_protos.nested_from_proto(context, context_def.nested_contexts, import_scope)
-        return context
+            self._rename_frame()
+        context_protos.nested_from_proto(self, context_def.nested_contexts, import_scope)
 
     def _rename_frame(self) -> None:
         """The loop's nodes in a frame of this context's name: what is still to come is made in that."""

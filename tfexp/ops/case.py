@@ -16,7 +16,7 @@ from tfexp.ops.array_join import stack
 from tfexp.ops.cast import cast
 from tfexp.ops.check import Assert
 from tfexp.ops.comparison import equal, less_equal
-from tfexp.ops.reduce import reduce_any, reduce_sum
+from tfexp.ops.reduce import reduce_sum
 
 Pair = tuple[Tensor, Callable[[], Any]]
 
@@ -57,7 +57,7 @@ def case_by(
             default, pairs = _last_as_default(pairs)
         if not pairs:
             return default()
-        dependencies = [_assert_at_most_one([pred for pred, _ in pairs])] if exclusive else []
+        dependencies = [_assert_at_most(1, [pred for pred, _ in pairs], "Input error: exclusive=True")] if exclusive else []
         function = default
         for pred, branch in reversed(pairs):
             function = _nested(choose, pred, branch, function)
@@ -106,7 +106,9 @@ def _in_an_order(pred_fn_pairs: dict[Any, Any], exclusive: bool) -> list[Pair]:
 
 
 def _text(pred: Any) -> str:
-    return pred.name if isinstance(pred, Tensor) else str(pred)
+    if not isinstance(pred, Tensor):
+        return str(pred)
+    return "?" if executing_eagerly() else pred.name
 
 
 def _last_as_default(pairs: list[Pair]) -> tuple[Callable[[], Any], list[Pair]]:
@@ -115,22 +117,27 @@ def _last_as_default(pairs: list[Pair]) -> tuple[Callable[[], Any], list[Pair]]:
     *rest, (_, last) = pairs
 
     def default() -> Any:
-        names = ", ".join(map(_text, preds))
-        message = f"None of conditions evaluated as True. Conditions: ({names}), Values:"
-        some = reduce_any(stack(preds, name="preds_c"), name="some_pred") if len(preds) > 1 else preds[0]
-        with control_dependencies([Assert(some, [message, stack(preds, name="preds_c")], summarize=len(preds))]):
+        packed = stack(preds, name="preds_c")
+        others = _assert_at_most(
+            0,
+            preds[:-1],
+            f"Implementation error: selected default action #{len(rest)} was called, "
+            "but some of other predicates are True: ",
+        )
+        some = Assert(preds[-1], ["Input error: None of conditions evaluated as True:", packed])
+        with control_dependencies([others, some]):
             return last()
 
     return default, rest
 
 
-def _assert_at_most_one(preds: list[Tensor]) -> Any:
+def _assert_at_most(number: int, preds: list[Tensor], what: str) -> Any:
     packed = stack(preds, name="preds_c")
     count = reduce_sum(cast(packed, dtypes.int32), name="num_true_conds")
-    one = constant(1, name="n_true_conds")
+    allowed = constant(number, name="n_true_conds")
     names = ", ".join(map(_text, preds))
-    message = f"Input error: exclusive=True: more than 1 conditions ({names}) evaluated as True:"
-    return Assert(less_equal(count, one), [message, packed], summarize=len(preds))
+    message = f"{what}: more than {number} conditions ({names}) evaluated as True:"
+    return Assert(less_equal(count, allowed), [message, packed], summarize=len(preds))
 
 
 # --- by number ----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, reshape, shape, size
 from tfexp.ops.array_slice import strided_slice
 from tfexp.ops.check import Assert
-from tfexp.ops.check_told import told_data, told_difference
+from tfexp.ops.check_texts import called, differences, lines_of
 from tfexp.ops.comparison import equal, greater_equal, less
 from tfexp.ops.comparison import greater as greater_op
 from tfexp.ops.comparison import less_equal as less_equal_op
@@ -53,7 +53,7 @@ def _binary(
     with name_scope(name, default_name, [x, y, data]):
         x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
         if executing_eagerly():
-            return _binary_at_once(sign, x, y, data, summarize, message)
+            return _check_now(sign, x, y, data, summarize, message)
         if data is None:
             data = [f"Condition x {sign} y did not hold element-wise:", f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
         if message:
@@ -65,17 +65,15 @@ def _binary(
         return Assert(condition, data, summarize=summarize)
 
 
-def _binary_at_once(sign: str, x: Tensor, y: Tensor, data: Any, summarize: int | None, message: str | None) -> Any:
-    """None where it holds. InvalidArgumentError, also of the op for shapes that do not go together."""
-    values = [constant_value(tensor) for tensor in (x, y, _DYNAMIC[sign](x, y))]
-    one, other, held = (np.asarray(value) for value in values)
-    if held.all():
-        return None
-    if data is None:
-        lines = told_difference(sign, one, other, held, summarize)
-    else:
-        lines = told_data(data, summarize)
-    raise InvalidArgumentError(None, None, "\n".join([message, *lines] if message else lines))
+def _check_now(sign: str, x: Any, y: Any, data: Any, summarize: int | None, message: str | None) -> Any:
+    """None, or the error of what does not hold; `x` and `y` are eager tensors."""
+    holds: Any = _DYNAMIC[sign](x, y)
+    holds = holds.numpy()
+    if not np.all(holds):
+        parts = differences(sign, x.numpy(), y.numpy(), holds, summarize) if data is None else data
+        parts = parts if message is None else [message, *parts]
+        raise InvalidArgumentError(None, None, lines_of(parts, summarize))
+    return None
 
 
 def _static_text(part: Any) -> str:
@@ -139,6 +137,11 @@ def _sentence(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
+def _opening(message: str | None) -> str:
+    """The same as a part of its own, which eager execution shows on a line of its own."""
+    return message or "" if executing_eagerly() else _sentence(message)
+
+
 # --- against zero -----------------------------------------------------------------------------------------------------
 
 
@@ -148,12 +151,10 @@ def _against_zero(
     with name_scope(name, default_name, [x, data]):
         x = convert_to_tensor(x, name="x")
         if data is None:
-            at_once = executing_eagerly()
-            called = f"shape={x.shape} dtype={x.dtype.name}" if at_once else x.name
-            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({called}) = "]
+            texts = [f"Condition x {sign} 0 did not hold element-wise:", f"x ({called(x)}) = "]
             if sign == "<=":
                 texts = ["".join(texts)]  # one string: so it is in TensorFlow's graphs, for this condition alone
-            data = [(message or "") if at_once else _sentence(message), *texts, x]
+            data = [_opening(message), *texts, x]
         zero = convert_to_tensor(0, dtype=x.dtype.base_dtype)
         low, high = (zero, x) if sign in (">", ">=") else (x, zero)
         compare = assert_less if sign in (">", "<") else assert_less_equal
@@ -208,11 +209,11 @@ def assert_near(
         atol = convert_to_tensor(10 * epsilon if atol is None else atol, dtype=kind, name="atol")
         if data is None:
             data = [
-                _sentence(message),
-                f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ",
+                _opening(message),
+                f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
+                f"x ({called(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({called(y)}) = ",
                 y,
             ]
         tolerance = atol + rtol * abs_(y)
@@ -250,7 +251,7 @@ def _rank_assertion(
         if not accepts(x.get_shape().ndims, numbers):
             shown = numbers[0] if len(numbers) == 1 else tuple(numbers)
             raise ValueError(
-                f"{f'{message}.  ' if message else ''}Tensor {x.name} must have rank {wanted}{shown}.  Received rank "
+                f"{f'{message}.  ' if message else ''}Tensor {called(x)} must have rank {wanted}{shown}.  Received rank "
                 f"{x.get_shape().ndims}, shape {x.get_shape()}"
             )
         return no_op(name="static_checks_determined_all_ok")
@@ -274,7 +275,7 @@ def assert_rank(
         wanted = convert_to_tensor(rank, name="rank")
         prefix = f"{message}.  " if message else ""
         if data is None:
-            data = [prefix, f"Tensor {x.name} must have rank", wanted, "Received shape: ", shape(x)]
+            data = [prefix, f"Tensor {called(x)} must have rank", wanted, "Received shape: ", shape(x)]
         return _rank_assertion(
             x,
             [wanted],
@@ -296,7 +297,7 @@ def assert_rank_at_least(
         wanted = convert_to_tensor(rank, name="rank")
         prefix = f"{message}.  " if message else ""
         if data is None:
-            data = [prefix, f"Tensor {x.name} must have rank at least", wanted, "Received shape: ", shape(x)]
+            data = [prefix, f"Tensor {called(x)} must have rank at least", wanted, "Received shape: ", shape(x)]
         return _rank_assertion(
             x,
             [wanted],
@@ -323,7 +324,7 @@ def assert_rank_in(
         allowed = [convert_to_tensor(one, name="rank") for one in ranks]
         prefix = f"{message}.  " if message else ""
         if data is None:
-            data = [prefix, f"Tensor {x.name} must have rank in", *allowed, "Received shape: ", shape(x)]
+            data = [prefix, f"Tensor {called(x)} must have rank in", *allowed, "Received shape: ", shape(x)]
 
         def is_one_of(found: Tensor) -> Tensor:
             checks = [equal(one, found) for one in allowed]
@@ -351,8 +352,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         if not isinstance(getattr(tensor, "dtype", None), dtypes.DType):
             tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype.base_dtype is not tf_type:
-            whose = getattr(tensor, "name", "tensor")
-            raise TypeError(f"{_sentence(message)}{whose} must be of type {tf_type!r}; got {tensor.dtype!r}")
+            raise TypeError(f"{_sentence(message)}{called(tensor)} must be of type {tf_type!r}; got {tensor.dtype!r}")
         return no_op("statically_determined_correct_type")
 
 
@@ -361,7 +361,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(f'{_sentence(message)}Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}')
+            raise TypeError(f'{_sentence(message)}Expected "x" to be integer type.  Found: {called(x)} of dtype {x.dtype}')
         return no_op("statically_determined_was_integer")
 
 

@@ -12,6 +12,7 @@ from tfexp.core.dtypes import DType
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.check_texts import called
 
 
 def assert_proper_iterable(values: Any) -> None:
@@ -35,8 +36,8 @@ def assert_same_float_dtype(tensors: Iterable[Any] | None = None, dtype: Any = N
         if expected is None:
             expected, first = found, tensor
         elif found is not expected:
-            whose = f" as {first.name}" if first is not None else ""
-            raise ValueError(f"{tensor.name}, type={found}, must be of the same type ({expected}){whose}.")
+            whose = f" as {called(first)}" if first is not None else ""
+            raise ValueError(f"{called(tensor)}, type={found}, must be of the same type ({expected}){whose}.")
     expected = expected or dtypes.float32
     if not expected.is_floating:
         raise ValueError(f"Expected floating point type, got {expected}.")

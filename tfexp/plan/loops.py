@@ -3,8 +3,9 @@
 A graph says how a loop runs with five kinds of nodes: Enter brings a value into a frame, Merge is a variable (what entered,
 or what NextIteration brings from the iteration before), LoopCond is the condition, Switch sends a variable into the body or,
 at the end, to an Exit. Whatever was made by `tf.while_loop` or its gradient, here or in TensorFlow, has this form: so there
-is no need to move values between frames one by one, and each part of a loop is planned like any other graph. Iterations run
-one after another, whatever `parallel_iterations` says, which no value can tell.
+is no need to move values between frames one by one, and each part of a loop is planned like any other graph. A loop made by
+hand may do without LoopCond: its condition is what decides the Switches of its variables. Iterations run one after another,
+whatever `parallel_iterations` says, which no value can tell.
 """
 
 from __future__ import annotations
@@ -174,17 +175,14 @@ class _Loop:
         self.nodes = nodes
         for node in nodes:
             node.controls = _outside(node.controls, replaced)
-        conditions = [node for node in nodes if node.type == "LoopCond"]
-        if len(conditions) != 1:
-            raise self._unimplemented(nodes[0], f"it has {len(conditions)} LoopCond nodes, not one")
-        self.condition = conditions[0]
         self.enters = [node for node in nodes if node.type in ENTERS]
         self.exits = [node for node in nodes if node.type in EXITS]
         self.back_edges = [node for node in nodes if node.type in BACK_EDGES]
-        self.switches = [n for n in nodes if n.type in SWITCHES and n.inputs[1] is self.condition.outputs[0]]
-        self.ways_out = self._ways_out()
         backs = set(self.back_edges)
         self.merges = [n for n in nodes if n.type in MERGES and any(v.node in backs for v in n.inputs)]
+        self.condition = self._condition()
+        self.switches = [n for n in nodes if n.type in SWITCHES and n.inputs[1] is self.condition.outputs[0]]
+        self.ways_out = self._ways_out()
         self.initial = [self._input_from(merge, ENTERS) for merge in self.merges]
         self.following = [self._input_from(merge, BACK_EDGES) for merge in self.merges]
         starts = set(self.initial)
@@ -194,6 +192,24 @@ class _Loop:
         return UnimplementedError(
             None, node.origin, f"The loop of frame {self.frame!r}, through node {node.name}, cannot be run: {why}"
         )
+
+    def _condition(self) -> Node:
+        """The LoopCond; where a loop has none, a new one for what decides the Switches of its variables."""
+        given = [node for node in self.nodes if node.type == "LoopCond"]
+        if len(given) == 1:
+            return given[0]
+        merges = set(self.merges)
+        switches = [node for node in self.nodes if node.type in SWITCHES and node.inputs[0].node in merges]
+        decisive = {switch.inputs[1] for switch in switches}
+        if given or len(decisive) != 1:
+            raise self._unimplemented(self.nodes[0], f"it has {len(given)} LoopCond nodes, not one")
+        (decided,) = decisive
+        condition = Node(self.frame, get_op("LoopCond"), {}, switches[0].device, switches[0].origin, switches[0].serial)
+        condition.inputs = [decided]
+        condition.outputs = [Value(condition, 0, decided.name, decided.dtype.base_dtype, decided.shape)]
+        for switch in switches:
+            switch.inputs[1] = condition.outputs[0]
+        return condition
 
     def _ways_out(self) -> dict[Value, Value]:
         """What nodes before an Exit give, and what of a Switch they hand on: gradients that wait for each other do that."""
