@@ -25,6 +25,7 @@ from tfexp.ops.state import assign_add
 from tfexp.ops.summary import scalar
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.train.global_step import get_or_create_global_step
+from tfexp.train.session_hooks import SessionRunHook
 
 KEYS_NAME = "keys"
 TREE_PATHS_PREDICTION_KEY = "tree_paths"
@@ -106,7 +107,7 @@ def get_model_fn(
         scalar("average_tree_size", forest.average_size())
         logits = _logits(probabilities, params)
 
-        step, hooks = None, []
+        step, hooks = None, list[SessionRunHook]()
         if is_training:
             grown = forest.training_graph(own, labels, num_trainers=num_trainers, trainer_id=trainer_id)
             step = group(grown, assign_add(get_or_create_global_step(), 1))
