@@ -238,7 +238,8 @@ def test_a_linear_model_has_several_heads(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         served = tf.saved_model.loader.load(session, ["serve"], folder).signature_def
     methods = {name: one.method_name.rpartition("/")[2] for name, one in served.items()}
-    assert methods == {"A": "classify", "B": "regress", "serving_default": "regress"}
+    alternatives = {"default_input_alternative:A": "classify", "default_input_alternative:B": "regress"}
+    assert methods == {**alternatives, "serving_default": "regress"}
 
 
 @pytest.mark.parametrize(
@@ -256,6 +257,23 @@ def test_networks_have_any_head(tmp_path, make):
     assert [sorted(one) for one in made.predict(input_fn=lambda: inputs()[0])] == [["scores"]] * 2
 
 
+def test_layers_have_activations_by_name(tmp_path):
+    def trained(name, *monitors):
+        made = learn.DNNEstimator(learn.regression_head("b"), [2], COLUMNS, str(tmp_path / name), activation_fn=name)
+        return made.fit(input_fn=inputs, steps=1, monitors=monitors)
+
+    kinds = []
+
+    class Seen(tf.train.SessionRunHook):
+        def begin(self):
+            kinds.extend(op.type for op in tf.get_default_graph().get_operations())
+
+    trained("tanh", Seen())
+    assert "Tanh" in kinds and "Relu" not in kinds
+    with pytest.raises(ValueError, match=r"one of \[relu, tanh, sigmoid\], you provided gelu"):
+        trained("gelu")
+
+
 def test_a_specification_for_the_core():
     ops = given(learn.regression_head(), "infer", None)
     assert isinstance(ops.estimator_spec().export_outputs["serving_default"], tf.estimator.export.RegressionOutput)
@@ -267,7 +285,8 @@ def test_a_specification_for_the_core():
     with pytest.raises(KeyError):
         both.estimator_spec()
     only = given(learn.regression_head(head_name="h"), "infer", None)
-    assert sorted(only.served(None).export_outputs) == sorted(only.served("h").export_outputs) == ["h", "serving_default"]
+    served = ["default_input_alternative:h", "serving_default"]
+    assert sorted(only.served(None).export_outputs) == sorted(only.served("h").export_outputs) == served
     with pytest.raises(ValueError, match=r"Requested default_output_alternative: C, but available .*: \['h'\]"):
         only.served("C")
 

@@ -19,6 +19,7 @@ from tfexp.formats.protos.decision_trees import FertileStats as StatsProto
 from tfexp.formats.protos.decision_trees import Model as ModelProto
 from tfexp.formats.protos.decision_trees import TensorForestParams, TreePath
 from tfexp.graph.attrs import as_bytes
+from tfexp.ops.handle_ops import Destroyable
 
 Array = np.ndarray
 
@@ -59,11 +60,14 @@ def goes_left(values: Array, thresholds: Array, is_strict: Array | bool) -> Arra
     return np.where(is_strict, values < thresholds, values <= thresholds)
 
 
-class DecisionTree:
+class DecisionTree(Destroyable):
     """Nodes by number; the root is 0. `output` is [nodes, outputs]: a leaf's weights of classes, or its examples' mean."""
 
     def __init__(self, name: str):
         self.name = name
+        self.destroy()
+
+    def destroy(self) -> None:
         self.is_initialized = False
 
     def checked(self) -> DecisionTree:
@@ -197,11 +201,14 @@ class Slot:
         return cls(depth, np.zeros(0, np.int32), np.zeros(0, np.float32), np.zeros((0, sums)), np.zeros(sums))
 
 
-class FertileStats:
+class FertileStats(Destroyable):
     """The slots of the leaves of one tree, by the leaf's number."""
 
     def __init__(self, name: str):
         self.name = name
+        self.destroy()
+
+    def destroy(self) -> None:
         self.is_initialized = False
         self.slots: dict[int, Slot] = {}
         self.random: Any = None

@@ -8,6 +8,7 @@ What lives for a step (stacks, TensorArrays) had strings for handles, too: a `St
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import itertools
 from collections.abc import Callable
@@ -22,6 +23,14 @@ from tfexp.core.shape import TensorShape
 from tfexp.core.text import as_text
 
 _numbers = itertools.count()
+
+
+class Destroyable(abc.ABC):
+    """A resource, no variable, that DestroyResourceOp takes."""
+
+    @abc.abstractmethod
+    def destroy(self) -> None:
+        """It is as before it was made."""
 
 
 class Twins:

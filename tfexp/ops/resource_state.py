@@ -17,6 +17,7 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.ops import state
+from tfexp.ops.handle_ops import Destroyable
 from tfexp.ops.shape_rules import merged, with_rank
 
 KIND = "resource variable"
@@ -218,9 +219,12 @@ def _(resource: InputShape) -> None:
 
 @destroy_resource_op.kernel("CPU")
 def _(ctx: Any, resource: Any, *, ignore_lookup_error: bool) -> None:
-    """The variable is as before its first assignment. NotFoundError where it was so already, unless that is ignored."""
+    """It is as before it was made. NotFoundError where a variable was so already, unless that is ignored."""
+    if isinstance(resource, Destroyable):
+        resource.destroy()
+        return
     if not isinstance(resource, Ref):
-        raise UnimplementedError(None, None, f"Only variables can be destroyed, not a {type(resource).__name__}")
+        raise UnimplementedError(None, None, f"A {type(resource).__name__} cannot be destroyed")
     if resource.value is None and not ignore_lookup_error:
         raise NotFoundError(None, None, f"Resource localhost/{resource.name}/Var does not exist.")
     resource.value = None

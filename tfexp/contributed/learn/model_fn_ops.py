@@ -111,7 +111,7 @@ class ModelFnOps(_Fields):
                 "Please specify a default_output_alternative. Available output_alternatives are: "
                 f"{sorted(alternatives, key=str)}"
             )
-        answers = {name: _Answer(*alternative) for name, alternative in alternatives.items() if name is not None}
+        answers = {f"default_input_alternative:{name}": _Answer(*one) for name, one in alternatives.items()}
         if alternatives:
             chosen = next(iter(alternatives)) if default is None else default
             answers[DEFAULT_SERVING_SIGNATURE_DEF_KEY] = _Answer(*alternatives[chosen])

@@ -28,6 +28,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import get_collection
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.elementwise_unary import sigmoid, tanh
 from tfexp.ops.nn_activation import relu
 from tfexp.ops.nn_norm import zero_fraction
 from tfexp.ops.partitioned_variables import min_max_variable_partitioner
@@ -37,6 +38,7 @@ from tfexp.train.global_step import get_global_step
 from tfexp.train.optimizer import Optimizer
 
 ModelFunction = Callable[[Any, Any, str, RunConfig], Any]
+_ACTIVATIONS: dict[str, Callable[[Any], Any]] = {"relu": relu, "tanh": tanh, "sigmoid": sigmoid}
 _DEEP_RATE = 0.05
 _LINEAR_RATE = 0.2  # at most
 _MIN_SLICE = 64 << 20  # variables are cut for parameter servers from this size on, in bytes
@@ -47,7 +49,7 @@ def network(
     hidden_units: Sequence[int],
     feature_columns: Any,
     optimizer: Any = None,
-    activation_fn: Callable[[Any], Any] | None = None,
+    activation_fn: Callable[[Any], Any] | str | None = None,
     dropout: float | None = None,
     gradient_clip_norm: float | None = None,
     input_layer_min_slice_size: int | None = None,
@@ -55,6 +57,8 @@ def network(
 ) -> ModelFunction:
     """Dense layers of `hidden_units`. optimizer: Adagrad by default. dropout: the part of outputs to drop in training.
 
+    activation_fn: a function, or one of the names `relu` (by default), `tanh` and `sigmoid`; training with another is a
+    ValueError.
     embedding_lr_multipliers: by columns of embeddings, what the gradients of their tables are multiplied with. A model with
     such of other columns is a ValueError.
     """
@@ -69,7 +73,8 @@ def network(
         cut = min_max_variable_partitioner(config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(named.values()), partitioner=cut):
             cut_input, tables = _by_size(config, input_layer_min_slice_size), dict[Any, Any]()
-            net = _hidden_layers(named, columns, hidden_units, activation_fn, dropout, mode, cut_input, summarize, tables)
+            active = _activation(activation_fn)
+            net = _hidden_layers(named, columns, hidden_units, active, dropout, mode, cut_input, summarize, tables)
             factors = _factors(embedding_lr_multipliers or {}, tables)
             logits = _output_layer(net, head.logits_dimension, summarize)
 
@@ -200,6 +205,14 @@ def _named(features: Any) -> dict[str, Any]:
 
 def _by_size(config: RunConfig, min_slice_size: int | None) -> Any:
     return min_max_variable_partitioner(config.num_ps_replicas, min_slice_size=min_slice_size or _MIN_SLICE)
+
+
+def _activation(given: Callable[[Any], Any] | str | None) -> Callable[[Any], Any] | None:
+    if not isinstance(given, str):
+        return given
+    if given not in _ACTIVATIONS:
+        raise ValueError(f"Activation name should be one of [{', '.join(_ACTIVATIONS)}], you provided {given}.")
+    return _ACTIVATIONS[given]
 
 
 def _hidden_layers(

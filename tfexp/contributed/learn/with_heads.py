@@ -22,7 +22,7 @@ class DNNEstimator(Estimator):
         feature_columns: Any,
         model_dir: str | None = None,
         optimizer: Any = None,
-        activation_fn: Callable[[Any], Any] = relu,
+        activation_fn: Callable[[Any], Any] | str = relu,
         dropout: float | None = None,
         gradient_clip_norm: float | None = None,
         config: Any = None,
