@@ -86,7 +86,6 @@ def test_a_variable_does_not_wait_for_its_surroundings(graph: Any) -> None:
 def test_attributes() -> None:
     v = tf.Variable([[1.0, 2.0, 3.0]] * 2, name="s/v", dtype=tf.float64, constraint=abs)
     assert (v.name, v.op.type, v.dtype, v.shape, v.device) == ("s/v:0", "VariableV2", tf.float64._as_ref, [2, 3], "")
-    assert v.get_shape() == [2, 3]
     assert v.initializer.name == "s/v/Assign"
     assert v.initial_value.name == "s/v/initial_value:0"
     assert v.value().name == "s/v/read:0"
@@ -94,9 +93,8 @@ def test_attributes() -> None:
     assert v._as_graph_element() is v._ref()
     assert v.graph is tf.get_default_graph()
     assert v.constraint is abs
-    assert v.trainable
-    assert v.synchronization is tf.VariableSynchronization.AUTO
-    assert v.aggregation is tf.VariableAggregation.NONE
+    used = (v.trainable, v.synchronization, v.aggregation)
+    assert used == (True, tf.VariableSynchronization.AUTO, tf.VariableAggregation.NONE)
     assert repr(v) == str(v) == "<tf.Variable 's/v:0' shape=(2, 3) dtype=float64_ref>"
     assert isinstance(v, tf.Variable)
     assert v._get_save_slice_info() is None

@@ -479,9 +479,8 @@ class _DatasetKind(Kind):
     def component(self, value: Dataset) -> Component:
         return Component(dtypes.variant, TensorShape([]), value._element, DATASET)
 
-    def legacy(self, component: Component) -> DatasetSpec:
-        spec: DatasetSpec = spec_structure(component)
-        return spec
+    def legacy(self, component: Component) -> Any:
+        return spec_structure(component)
 
     def to_tensor(self, value: Dataset) -> Tensor:
         return value._variant_tensor

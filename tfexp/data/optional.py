@@ -90,9 +90,8 @@ class _OptionalKind(Kind):
     def component(self, value: Optional) -> Component:
         return Component(dtypes.variant, TensorShape([]), value._element, OPTIONAL)
 
-    def legacy(self, component: Component) -> OptionalSpec:
-        spec: OptionalSpec = spec_structure(component)
-        return spec
+    def legacy(self, component: Component) -> Any:
+        return spec_structure(component)
 
     def to_tensor(self, value: Optional) -> Tensor:
         return value._variant_tensor
