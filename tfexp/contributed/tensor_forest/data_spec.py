@@ -12,23 +12,19 @@ from tfexp.ops.array_join import concat
 from tfexp.ops.cast import cast
 from tfexp.ops.sparse import sparse_tensor_to_dense
 
-_FLOAT, _CATEGORICAL = 0, 1
+_FLOAT = 0  # the kind of all columns: there are no categorical ones
 
 
 @dataclass
 class DataSpec:
-    """Of each dense column (name, kind, size)."""
+    """Of each dense column (name, size)."""
 
-    dense: list[tuple[str, int, Any]] = field(default_factory=list)
+    dense: list[tuple[str, Any]] = field(default_factory=list)
 
     def SerializeToString(self) -> str:
-        columns = "".join(f"{{name: {name} original_type: {kind} size: {size}}}" for name, kind, size in self.dense)
-        total = sum(int(size) for _, _, size in self.dense)
+        columns = "".join(f"{{name: {name} original_type: {_FLOAT} size: {size}}}" for name, size in self.dense)
+        total = sum(int(size) for _, size in self.dense)
         return f"dense_features_size: {total} dense: [{columns}] sparse: []"
-
-
-def _kind(dtype: Any) -> int:
-    return _FLOAT if dtype.is_floating else _CATEGORICAL
 
 
 def features_and_spec(data: Any) -> tuple[Any, DataSpec]:
@@ -43,10 +39,10 @@ def features_and_spec(data: Any) -> tuple[Any, DataSpec]:
         if isinstance(value, SparseTensor):
             raise NotImplementedError(f"Forests have no sparse features, and {name!r} is one")
         tensor = convert_to_tensor(value)
-        if _kind(tensor.dtype) != _FLOAT:
+        if not tensor.dtype.is_floating:
             raise NotImplementedError(f"Forests have features of floats, and {name!r} is of {tensor.dtype.name}")
         static = tensor.get_shape().as_list()
-        spec.dense.append((str(name), _FLOAT, 1 if len(static) == 1 else static[1]))
+        spec.dense.append((str(name), 1 if len(static) == 1 else static[1]))
         found.append(tensor)
     return (concat(found, 1) if isinstance(data, dict) else found[0]), spec
 
