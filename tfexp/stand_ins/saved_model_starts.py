@@ -8,10 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core.errors import NotFoundError
-from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
-from tfexp.graph.tensor import Tensor
 from tfexp.train import saved_model_names as names
+from tfexp.train.saved_model_loader import get_element_from_tensor_info as get_element_from_tensor_info
 
 
 def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
@@ -49,10 +48,3 @@ def _collected(meta_graph: Any, keys: tuple[str, ...]) -> Any:
         if key in meta_graph.collection_def and meta_graph.collection_def[key].node_list.value:
             return get_default_graph().get_collection(key)[0]
     return None
-
-
-def get_element_from_tensor_info(tensor_info: Any, graph: Any = None, import_scope: str | None = None) -> Operation | Tensor:
-    """The node or tensor of a graph (the default graph) that an info names. KeyError where it is not there."""
-    name = f"{import_scope}/{tensor_info.name}" if import_scope else tensor_info.name
-    element: Operation | Tensor = (graph or get_default_graph()).as_graph_element(name)
-    return element

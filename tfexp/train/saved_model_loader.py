@@ -13,7 +13,9 @@ from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 from tfexp.core.log import get_logger
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.graph import Graph
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tensor import Tensor
 from tfexp.train import saved_model_names as names
 from tfexp.train.saver import Saver, import_meta_graph_with_return_elements
 
@@ -70,10 +72,11 @@ def get_asset_tensors(
     return {prefix + asset.tensor_info.name: os.fsencode(os.path.join(folder, asset.filename)) for asset in kept}
 
 
-def _named(signature: Any, key: str, import_scope: str | None) -> Any:
-    """The element of the default graph that a signature of one op is about."""
-    name = signature.outputs[key].name
-    return get_default_graph().as_graph_element(f"{import_scope}/{name}" if import_scope else name)
+def get_element_from_tensor_info(tensor_info: Any, graph: Any = None, import_scope: str | None = None) -> Operation | Tensor:
+    """The node or tensor of a graph (the default graph) that an info names. KeyError where it is not there."""
+    name = f"{import_scope}/{tensor_info.name}" if import_scope else tensor_info.name
+    element: Operation | Tensor = (graph or get_default_graph()).as_graph_element(name)
+    return element
 
 
 def first_ops(
@@ -88,8 +91,7 @@ def first_ops(
     """
     if names.INIT_OP_SIGNATURE_KEY in meta_graph.signature_def:
         key = names.INIT_OP_SIGNATURE_KEY
-        with graph.as_default():
-            return [_named(meta_graph.signature_def[key], key, import_scope)]
+        return [get_element_from_tensor_info(meta_graph.signature_def[key].outputs[key], graph, import_scope)]
     for key, old in before.items():
         new = [op for op in graph.get_collection(key) if op not in old]
         if len(new) > 1:
