@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core import merged_shape
+from tfexp.core.merged_shape import merged as merged
 from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape, broadcast_shapes, dims_text
-
-merged = merged_shape.merged
 
 
 def with_rank(shape: TensorShape, rank: int) -> TensorShape:
