@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import shutil
 import signal
 import sys
@@ -11,9 +12,12 @@ from collections.abc import Generator
 from pathlib import Path
 
 import hypothesis
+import numpy as np
 import pytest
 from absl import logging as absl_logging
 from hypothesis.internal.conjecture import providers
+
+from tfexp.ops import philox
 
 # The same examples each time, however long they take beside other processes.
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
@@ -43,6 +47,14 @@ def pytest_configure(config: pytest.Config) -> None:
                 shutil.rmtree(folder, ignore_errors=True)  # somebody else may be about to write there, or to tidy up
 
         config.add_cleanup(tidy)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """What a test leaves unseeded is drawn anew for each test, and the same each time."""
+    source = random.Random(item.nodeid)
+    philox.system_bytes = source.randbytes
+    random.seed(source.random())
+    np.random.seed(source.getrandbits(32))
 
 
 @pytest.hookimpl(wrapper=True)

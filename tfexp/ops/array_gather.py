@@ -10,6 +10,7 @@ import numpy as np
 
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -28,7 +29,7 @@ from tfexp.ops.cast import cast
 from tfexp.ops.index_range import are_within
 from tfexp.ops.reduce import reduce_prod
 from tfexp.ops.segment import unsorted_segment_sum
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 # --- gather -----------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InternalError, InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.text import as_text
@@ -21,7 +22,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, same_shape
-from tfexp.ops.shape_rules import merged
 
 
 def _pass_through(node: BindRequest) -> Call:

@@ -11,6 +11,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
@@ -22,7 +23,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, expand_dims, rank, shape, shape_n, squeeze
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_identity import identity
-from tfexp.ops.shape_rules import fixed_dims, merged, required_dim, with_rank
+from tfexp.ops.shape_rules import fixed_dims, required_dim, with_rank
 from tfexp.ops.shared_copy import copy_into
 
 # Beyond this many inputs, the gradient of a concat takes one SplitV instead of a Slice for each.

@@ -9,6 +9,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.graph.convert import constant, convert_to_tensor
@@ -25,7 +26,7 @@ from tfexp.ops.cast import cast, cast_op
 from tfexp.ops.comparison import less
 from tfexp.ops.elementwise_binary import maximum
 from tfexp.ops.reduce import reduce_max, reduce_prod
-from tfexp.ops.shape_rules import check_alike, merged
+from tfexp.ops.shape_rules import check_alike
 
 # --- select -----------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -19,7 +20,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, rank
 from tfexp.ops.array_fill import range_op
-from tfexp.ops.shape_rules import merged, required_dim, with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import required_dim, with_rank, with_rank_at_least, with_rank_at_most
 
 # --- transpose --------------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dispatch import takes_composites
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -19,7 +20,7 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
 from tfexp.ops.reduce import reduce_prod, reduce_sum
-from tfexp.ops.shape_rules import check_begins_with, merged, with_rank
+from tfexp.ops.shape_rules import check_begins_with, with_rank
 
 # --- dynamic partition and stitch ----------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call, Place
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -17,7 +18,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, rank, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_join import concat, stack
-from tfexp.ops.shape_rules import fixed_dims, merged, with_rank
+from tfexp.ops.shape_rules import fixed_dims, with_rank
 
 _python_slice = builtins.slice
 

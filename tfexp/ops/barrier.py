@@ -9,6 +9,7 @@ import numpy as np
 
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, as_shape
 from tfexp.graph.operation import Operation
@@ -17,7 +18,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import barrier_resource
 from tfexp.ops.array import Array
 from tfexp.ops.handle_ops import shared_or_own
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 barrier = define_op(
     "Barrier() -> (handle: ref string) {component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; "

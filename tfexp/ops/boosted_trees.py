@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import invalid
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.protos.boosted_trees import DebugOutput
 from tfexp.ops.array import Array
 from tfexp.ops.handle_ops import shared_or_own
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import texts_of
 from tfexp.ops.tree_ensemble import Split, TreeEnsemble
 from tfexp.ops.tree_splits import weights_and_gains

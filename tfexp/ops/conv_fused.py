@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
 from tfexp.ops.array_pad import mirror_pad_op
 from tfexp.ops.conv import conv2d_op
 from tfexp.ops.image_resize_ops import resized_bilinear, with_size
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 _ATTRS = "mode: string in ['REFLECT','SYMMETRIC']; strides: list(int); padding: string in ['SAME','VALID']"
 _TYPES = "T: type in [half,float,double]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from tfexp.ops.dataset import (
     define_dataset,
 )
 from tfexp.ops.dataset_shuffle import Stream
+from tfexp.ops.philox import drawn_seeds
 
 directed_interleave_dataset = define_dataset(
     "DirectedInterleaveDataset(selector_input_dataset: variant, data_input_datasets: N * variant) -> (handle: variant) "
@@ -106,7 +106,5 @@ class _Random(DatasetIterator):
 
 @random_dataset.kernel("CPU")
 def _(ctx: Any, seed: Any, seed2: Any) -> Dataset:
-    seeds = int(seed), int(seed2)
-    if seeds == (0, 0):
-        seeds = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
+    seeds = drawn_seeds(int(seed), int(seed2))
     return FromRecipe(lambda: _Random(seeds), cardinality=INFINITE)

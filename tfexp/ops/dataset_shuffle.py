@@ -8,7 +8,6 @@ words of that stream as the seeds of its own.
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import Any, Self
 
@@ -28,7 +27,7 @@ from tfexp.ops.dataset import (
     row,
 )
 from tfexp.ops.dataset_choose import repeated
-from tfexp.ops.philox import Philox
+from tfexp.ops.philox import Philox, drawn_seeds
 
 shuffle_dataset = define_dataset(
     "ShuffleDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64) -> (handle: variant) "
@@ -57,9 +56,7 @@ class Stream:
     @classmethod
     def from_seeds(cls, seed: int, seed2: int) -> Self:
         """Where both are zero, the system draws them."""
-        if (seed, seed2) == (0, 0):
-            seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
-        return cls(seed, seed2)
+        return cls(*drawn_seeds(seed, seed2))
 
     def fresh(self) -> Stream:
         return Stream(*self.seeds)

@@ -14,6 +14,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
@@ -22,7 +23,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
 from tfexp.ops.array import require_scalar
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
@@ -20,7 +21,7 @@ from tfexp.ops.elementwise_division import xlog1py, xlogy
 from tfexp.ops.elementwise_special import lgamma
 from tfexp.ops.elementwise_unary import exp, log, neg
 from tfexp.ops.random_gamma import random_gamma_op
-from tfexp.ops.shape_rules import broadcasting, merged
+from tfexp.ops.shape_rules import broadcasting
 
 igamma_op = define_op("Igamma(a: T, x: T) -> (z: T) {T: type in [bfloat16,half,float,double]}")
 igammac_op = define_op("Igammac(a: T, x: T) -> (z: T) {T: type in [bfloat16,half,float,double]}")

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import merged, merged_dims, shape_preserving, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged_dims, shape_preserving, with_rank, with_rank_at_least
 
 _LIMITS = "{min: float = -6.0; max: float = 6.0; num_bits: int = 8; narrow_range: bool = false}"
 _BITS = "{num_bits: int = 8; narrow_range: bool = false}"

@@ -12,6 +12,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
@@ -22,7 +23,7 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import real
 from tfexp.ops.diagonal import eye, matrix_diag_part
 from tfexp.ops.matmul import matmul
-from tfexp.ops.shape_rules import merged, merged_dims, required_dim, square_matrices, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged_dims, required_dim, square_matrices, with_rank, with_rank_at_least
 
 
 def _check_square(x: np.ndarray) -> None:

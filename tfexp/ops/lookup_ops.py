@@ -9,6 +9,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import variant_array
@@ -16,7 +17,7 @@ from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
 from tfexp.ops.lookup_buckets import FEWEST_BUCKETS
 from tfexp.ops.lookup_file import read_entries
 from tfexp.ops.lookup_resource import DenseTable, MutableTable, StaticTable, Table
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 Array = np.ndarray
 

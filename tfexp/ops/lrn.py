@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
@@ -13,7 +14,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.conv import same_attrs
 from tfexp.ops.image_blocks import wide
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 _ATTRS = (
     "{depth_radius: int = 5; bias: float = 1.0; alpha: float = 1.0; beta: float = 0.5; "

@@ -153,6 +153,18 @@ class _Apart(Philox):
             yield start, self.blocks_at(run * np.uint64(self.stride) + block)
 
 
+def system_bytes(count: int) -> bytes:
+    """`count` bytes that nobody foretells; with these begins all that has no seed."""
+    return os.urandom(count)
+
+
+def drawn_seeds(seed: int, seed2: int) -> tuple[int, int]:
+    """The two seeds, or two that the system draws where both are 0: so nodes say that they have none."""
+    if (seed, seed2) != (0, 0):
+        return seed, seed2
+    return int.from_bytes(system_bytes(8), "little"), int.from_bytes(system_bytes(8), "little")
+
+
 class PhiloxState:
     """The stream that one stateful node draws from in one session, from run to run. Safe to share by threads.
 
@@ -160,9 +172,7 @@ class PhiloxState:
     """
 
     def __init__(self, seed: int, seed2: int) -> None:
-        if seed == 0 and seed2 == 0:
-            seed, seed2 = (int.from_bytes(os.urandom(8), "little") for _ in range(2))
-        self._next = Philox.from_seeds(seed, seed2)
+        self._next = Philox.from_seeds(*drawn_seeds(seed, seed2))
         self._lock = threading.Lock()
         self._last = 0  # how many values the last run took
         self._ahead: dict[int, Words] = {}  # blocks of the coming runs by the counter at which they begin

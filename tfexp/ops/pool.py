@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -20,7 +21,7 @@ from tfexp.ops.array import Array, shape
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.conv import is_float32, same_attrs
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.windows import (
     Windows,
     batch_and_depth,

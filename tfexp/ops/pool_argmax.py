@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
@@ -24,7 +25,7 @@ from tfexp.ops.pool import (
     pool_windows,
     pooled_shape,
 )
-from tfexp.ops.shape_rules import merged, required_dim, with_rank
+from tfexp.ops.shape_rules import required_dim, with_rank
 from tfexp.ops.windows import from_last, to_last
 
 _MAX_TYPES = "T: type in [half,bfloat16,float,double,int32,int64,uint8,int16,int8,uint16,qint8] = float"

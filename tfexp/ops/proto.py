@@ -10,13 +10,14 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import DataLossError, InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.text import as_str_any
 from tfexp.formats import proto_fields
 from tfexp.formats.proto_fields import Rows
 from tfexp.ops.array import Array
-from tfexp.ops.shape_rules import merged, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank_at_least
 
 decode_op = define_op(
     "DecodeProtoV2(bytes: string) -> (sizes: int32, values: output_types) {message_type: string; field_names: list(string); "

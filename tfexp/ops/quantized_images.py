@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
 from tfexp.ops.image_resize_ops import resized_bilinear, with_size
 from tfexp.ops.quantized_scale import TYPES, Scale, half_away_from_zero, scale, with_limits
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 # How far the scale of batch-normalised numbers reaches: their own limits are not known before they are computed.
 _NORMALISED_REACH = np.float32(1 << 20)

@@ -12,6 +12,7 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.ops import conv_kernels
@@ -19,7 +20,7 @@ from tfexp.ops.array import Array
 from tfexp.ops.conv import conv2d_op
 from tfexp.ops.matmul import mat_mul
 from tfexp.ops.quantized_scale import TYPES, Scale, product_limits, scale, with_limits
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 from tfexp.ops.windows import lay_windows
 
 # How much further than its inputs a sum's scale reaches, so that many of them may be added up.

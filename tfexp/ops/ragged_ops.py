@@ -14,6 +14,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -23,7 +24,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, reshape, shape
 from tfexp.ops.array_gather import gather
 from tfexp.ops.cast import cast
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
 _SPLITS = "Tsplits: type in [int32,int64] = int64"
 

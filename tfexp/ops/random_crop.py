@@ -6,6 +6,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.errors import FailedPreconditionError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
@@ -17,7 +18,7 @@ from tfexp.ops.array import Array
 from tfexp.ops.check import Assert
 from tfexp.ops.random import random_uniform, stream_state
 from tfexp.ops.reduce import reduce_all
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 # The op of graphs of before version 8.
 random_crop_op = define_op(

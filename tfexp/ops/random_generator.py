@@ -7,7 +7,6 @@ and moves it on, and a stateless op draws.
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import random_stateless, rejection, state
+from tfexp.ops import philox, random_stateless, rejection, state
 from tfexp.ops.array import bitcast, reshape
 from tfexp.ops.array_fill import zeros, zeros_like
 from tfexp.ops.array_join import concat, stack
@@ -118,7 +117,7 @@ def _(shape: InputShape) -> TensorShape:
 def _(ctx: Any, shape: np.ndarray, *, dtype: DType) -> np.ndarray:
     dims, size = checked_shape(shape)
     kind = np.dtype(dtype.as_numpy_dtype)
-    return np.frombuffer(os.urandom(size * kind.itemsize), kind).reshape(dims).copy()
+    return np.frombuffer(philox.system_bytes(size * kind.itemsize), kind).reshape(dims).copy()
 
 
 def _unsupported(alg: Any) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.kernel import Ref
+from tfexp.core.merged_shape import merged
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.handle_values import variable_shape
@@ -17,7 +18,7 @@ from tfexp.ops.array import expand_dims, reshape, size, squeeze
 from tfexp.ops.array_gather import gather_nd_op, gather_v2_op, scatter_nd
 from tfexp.ops.array_join import concat
 from tfexp.ops.resource_state import variable_op, variable_shape_op
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 resource_gather_op = variable_op(
     "ResourceGather(resource: resource, indices: Tindices) -> (output: dtype) {batch_dims: int = 0; "

@@ -13,12 +13,13 @@ import numpy as np
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tfexp.core.kernel import Call, Ref
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.ops import state
 from tfexp.ops.handle_ops import Destroyable
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 KIND = "resource variable"
 

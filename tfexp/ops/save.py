@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.core.text import as_str_any
@@ -15,7 +16,7 @@ from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.formats.sliced_checkpoint import Part, write_slices
 from tfexp.formats.tensor_slice import TensorSlice, parse_shape_and_slice
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 save_v2 = define_op(
     "SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes) -> () "

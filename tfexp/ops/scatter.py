@@ -13,7 +13,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Ref
-from tfexp.core.merged_shape import shape_text
+from tfexp.core.merged_shape import merged, shape_text
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.workers import scratch
@@ -25,7 +25,7 @@ from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.index_range import are_within
 from tfexp.ops.resource_state import variable_op
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 from tfexp.ops.state import NUMBERS, buffer_of, is_reference
 
 Update = Callable[[np.ndarray, Any, Any], None]

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
 from tfexp.ops.segment import check_increasing, reduced_segments
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 _TYPES = {
     "Sum": "float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,uint32,uint64",

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import invalid
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.core.text import as_text
 from tfexp.graph.sparse_tensor import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import merged, sparse_rank, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import sparse_rank, with_rank, with_rank_at_least
 from tfexp.ops.sparse_layout import check_sparse, dim_of
 
 Array = np.ndarray

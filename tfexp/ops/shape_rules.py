@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.merged_shape import merged as merged
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape, broadcast_shapes, dims_text
 

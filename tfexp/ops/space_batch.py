@@ -9,6 +9,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
@@ -19,7 +20,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_join import stack
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 _INDEX = "type in [int32,int64] = int32"
 _ND = f"T: type; Tblock_shape: {_INDEX}"

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import invalid
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_gather, array_identity, array_order
-from tfexp.ops.shape_rules import merged, merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims, with_rank
 
 Array = np.ndarray
 

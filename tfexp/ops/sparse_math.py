@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import invalid
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_gather, array_order, matmul
 from tfexp.ops.segment import reduced_segments
-from tfexp.ops.shape_rules import merged, merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.sparse_layout import NUMBERS, REAL, check_ranks, check_sparse, dim_of, matches, row_major, taken
 
 Array = np.ndarray

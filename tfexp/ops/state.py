@@ -16,9 +16,10 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tfexp.core.kernel import BindRequest, Call, Ref
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 NUMBERS = (
     "float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,"

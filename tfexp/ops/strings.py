@@ -12,12 +12,13 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.core.text import as_text
 from tfexp.formats.csv_scan import PlainFields
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import merged, shape_preserving
+from tfexp.ops.shape_rules import shape_preserving
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array
 from tfexp.ops.string_bytes import decimals
 

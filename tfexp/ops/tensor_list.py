@@ -9,9 +9,10 @@ import numpy as np
 
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import invalid
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
-from tfexp.ops.shape_rules import merged, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 from tfexp.ops.tensor_list_shapes import asked, changed, check_elements, concat_shapes, made, read
 from tfexp.ops.tensor_list_value import TensorList, check_list, nothing, shape_of_value, shape_text, value_of
 

@@ -6,8 +6,9 @@ A handle carries its elements' shape and dtype from op to op (`HandleShape`), so
 from __future__ import annotations
 
 from tfexp.core.dtypes import DType
+from tfexp.core.merged_shape import merged
 from tfexp.core.shape import HandleShape, InputShape, TensorShape
-from tfexp.ops.shape_rules import merged, with_rank_at_most
+from tfexp.ops.shape_rules import with_rank_at_most
 
 
 def made(element_shape: TensorShape, element_dtype: DType) -> TensorShape:

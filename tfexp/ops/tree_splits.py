@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import invalid
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
-from tfexp.ops.shape_rules import merged, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 _EXAMPLES = "node_ids: int32, gradients: float, hessians: float"
 _SIZES = "{max_splits: int >= 1; num_buckets: int >= 1}"

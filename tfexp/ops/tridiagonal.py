@@ -12,6 +12,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
@@ -22,7 +23,7 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import conj
 from tfexp.ops.diagonal import matrix_diag_part
 from tfexp.ops.elementwise_unary import neg
-from tfexp.ops.shape_rules import merged, merged_dims, required_dim, with_rank_at_least
+from tfexp.ops.shape_rules import merged_dims, required_dim, with_rank_at_least
 
 tridiagonal_solve_op = define_op(
     "TridiagonalSolve(diagonals: T, rhs: T) -> (output: T) {partial_pivoting: bool = true; perturb_singular: bool = false; "

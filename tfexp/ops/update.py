@@ -21,13 +21,14 @@ import numpy as np
 from tfexp.core import workers
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call, Ref
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.index_range import are_within
 from tfexp.ops.resource_state import variable_op
-from tfexp.ops.shape_rules import merged, merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims, with_rank
 
 BLOCK = 1 << 16  # elements
 _BLOCKS_WORTH_SHARING = 4

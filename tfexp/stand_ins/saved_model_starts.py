@@ -10,7 +10,7 @@ from typing import Any
 from tfexp.core.errors import NotFoundError
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import saved_model_names as names
-from tfexp.train.saved_model_loader import get_element_from_tensor_info as get_element_from_tensor_info
+from tfexp.train.saved_model_loader import get_element_from_tensor_info
 
 
 def get_init_op(meta_graph_def: Any, import_scope: str | None = None) -> Any:
