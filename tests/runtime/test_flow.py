@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -338,15 +339,29 @@ def test_the_keyboard_interrupts_a_step_that_waits(asleep: Asleep) -> None:
 
         def interrupt() -> None:
             asleep.wait()
-            signal.raise_signal(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)  # which wakes the main thread, as the keyboard's does
 
-        # The signal's handler runs in the main thread, whoever raises it.
         interrupting = Background(interrupt)
         with pytest.raises(KeyboardInterrupt):
             session.run(q.dequeue())
         interrupting.result()
         session.run(q.enqueue(4.0))
         assert session.run(q.dequeue()) == 4.0
+
+
+def test_the_main_thread_sees_a_signal_that_came_before_it_slept() -> None:
+    def first_sleep() -> float:
+        slept: list[float] = []
+
+        def arrived(seconds: float) -> bool:
+            slept.append(seconds)
+            return len(slept) == 2
+
+        waiting.sleep_until(arrived, None, None)
+        return slept[0]
+
+    assert first_sleep() <= 1  # then it looks for signals
+    assert Background(first_sleep).result() == threading.TIMEOUT_MAX
 
 
 class _Deaf(Promise):

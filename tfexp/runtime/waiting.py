@@ -22,6 +22,9 @@ from tfexp.runtime.step import StepState, current
 HINT_AFTER = 5.0
 # As long as a thread may sleep at once; longer than anyone will.
 _FOR_EVER = threading.TIMEOUT_MAX
+# As long as the main thread sleeps at once: a Ctrl-C that comes just before it falls asleep does not wake it (CPython looks
+# for signals before it lets go of the interpreter, and again when it is back).
+_LOOKS_UP_AFTER = 0.5
 
 # What may be wrong with a graph whose steps wait: text, or None when nothing is.
 Advice = Callable[[Any], str | None]
@@ -53,9 +56,10 @@ def sleep_until(
         state.on_sleep()
     deadline = None if state is None else state.deadline
     hint_at = None if hint is None else now() + HINT_AFTER
+    at_once = _LOOKS_UP_AFTER if threading.current_thread() is threading.main_thread() else _FOR_EVER
     while True:
         until = min((t for t in (deadline, hint_at) if t is not None), default=None)
-        if arrived(_FOR_EVER if until is None else max(0.0, until - now())):
+        if arrived(at_once if until is None else min(at_once, max(0.0, until - now()))):
             return
         if deadline is not None and now() >= deadline:
             assert state is not None
