@@ -91,12 +91,16 @@ def nodes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A Ray cluster of three nodes with a CPU each."""
     from ray.cluster_utils import Cluster
 
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
-    for _ in range(2):
-        cluster.add_node(num_cpus=1)
-    monkeypatch.setenv("RAY_ADDRESS", cluster.address)
-    yield cluster
-    cluster.shutdown()
+    cluster = Cluster()
+    try:
+        cluster.add_node(wait=False, num_cpus=1, include_dashboard=False)
+        for _ in range(2):
+            cluster.add_node(wait=False, num_cpus=1)
+        cluster.wait_for_nodes(timeout=120)  # it waits for half a minute by itself: too short on a busy machine
+        monkeypatch.setenv("RAY_ADDRESS", cluster.address)
+        yield cluster
+    finally:
+        cluster.shutdown()
 
 
 def test_a_cluster_of_several_nodes_is_joined(nodes: Any, cli: Callable, tmp_path: Path) -> None:
