@@ -20,10 +20,7 @@ from tfexp.experiment.outputs import RunFiles
 from tfexp.profiler.profiler import report
 from tfexp.runtime.timeline import Timeline
 
-__all__ = ["TRACED", "Recorder"]
-
-TRACED = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-"""How a step is run whose `RunMetadata` is to be kept (`Recorder.trace`)."""
+__all__ = ["Recorder"]
 
 
 class Recorder:
