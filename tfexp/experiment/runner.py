@@ -243,7 +243,7 @@ class _Training:
         summarized = bool(every.summary_every and (program.others or (step + 1) % every.summary_every == 0))
         batch = (program.features, program.labels) if summarized else ()
         traced = bool(every.trace_every and (begin + turns.own + 1) % every.trace_every == 0)
-        measured = self.settings.device.placement is Placer.dynamic and turns.own + 1 == MEASURED_STEP
+        measured = turns.own + 1 == MEASURED_STEP and self.settings.device.placement is Placer.dynamic
         made = turns.make(self.session, batch, traced=traced or measured)
         if made.metadata is not None:
             if traced:

@@ -21,6 +21,7 @@ from tfexp.experiment.errors import Diverged
 __all__ = ["Alone", "Apart", "Made", "Over", "Towers", "Turns", "check_loss", "turns_of_client"]
 
 _TRACED = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+_UNMETERED = contextlib.nullcontext()
 
 
 class Over(Exception):  # noqa: N818 -- what happened
@@ -59,10 +60,9 @@ class Turns(ABC):
         """Make a step; `batch` is fetched beside the loss. `metered`: entered while it runs. Raises Over as `made` does."""
         metadata = tf.RunMetadata() if traced else None
         fetches = (self.fetches, self.program.loss, batch)
-        with metered or contextlib.nullcontext():
-            fetched, loss, values = session.run(
-                fetches, self.program.batches.next_feeds(), _TRACED if traced else None, metadata
-            )
+        options = _TRACED if traced else None
+        with metered or _UNMETERED:
+            fetched, loss, values = session.run(fetches, self.program.batches.next_feeds(), options, metadata)
         return Made(self.made(session, fetched), float(loss), values, metadata)
 
     # What follows is for those that train beside others; most need little of it.
