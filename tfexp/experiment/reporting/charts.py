@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
+from tfexp.experiment.reporting.figures import turns
 from tfexp.experiment.reporting.run import Record, Run
 from tfexp.experiment.reporting.scale import TRIED, Scale, digits, natural, spans_decades
 from tfexp.experiment.reporting.select import text_of
@@ -22,6 +23,8 @@ FEW = 8
 _WIDTH, _HEIGHT = 400.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 8.0, 26.0
 _TALL = 300.0
+_DASHES = {"train": (4.0, 2.0), "test": (7.0, 0.0)}
+"""Dash and gap of curves that coincide, each in its turn: with the gaps, those of the training rows stay dashed."""
 
 
 @dataclass
@@ -69,7 +72,10 @@ def curves_panel(metric: str, histories: Sequence[Sequence[Record]], points: int
     steps = [step for curve in curves for step in curve.steps]
     across = Scale.over(steps, _LEFT, _WIDTH - _RIGHT)
     up = Scale.over([v for curve in curves for v in curve.values], _HEIGHT - _BOTTOM, _TOP, log, 0.04)
-    paths = "".join(_path(curve, across, up) for curve in reversed(curves))  # of many, the best on top
+    places = [[*zip(map(across.place, curve.steps), map(up.place, curve.values), strict=True)] for curve in curves]
+    styles = _styles(curves, places) if len(histories) <= FEW else [""] * len(curves)
+    drawn = [_path(*each) for each in zip(curves, places, styles, strict=True)]
+    paths = "".join(reversed(drawn))  # of many, the best on top
     svg = (
         f'<svg class="curves" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" '
         f'aria-label="{escape(metric)} of {len(histories)} runs over their steps">'
@@ -101,13 +107,26 @@ def _curves(metric: str, histories: Sequence[Sequence[Record]], parts: Sequence[
     return curves
 
 
-def _path(curve: _Curve, across: Scale, up: Scale) -> str:
-    places = [
-        f"{across.place(x):.1f} {up.place(y):.1f}".replace(".0", "") for x, y in zip(curve.steps, curve.values, strict=True)
-    ]
+def _styles(curves: Sequence[_Curve], places: Sequence[Sequence[tuple[float, float]]]) -> list[str]:
+    """The attribute that gives a curve dashes where the others that coincide with it have gaps; "" where none does."""
+    styles = [""] * len(curves)
+    for part, (dash, gap) in _DASHES.items():
+        own = [number for number, curve in enumerate(curves) if (curve.part == "train") == (part == "train")]
+        for number, (at, of) in zip(own, turns([places[number] for number in own]), strict=True):
+            if of > 1:
+                length = dash + gap
+                styles[number] = (
+                    f' style="stroke-dasharray:{dash:g} {length * of - dash:g};stroke-dashoffset:{length * (of - at):g};'
+                    'stroke-linecap:butt"'
+                )
+    return styles
+
+
+def _path(curve: _Curve, points: Sequence[tuple[float, float]], style: str) -> str:
+    places = [f"{x:.1f} {y:.1f}".replace(".0", "") for x, y in points]
     if len(places) == 1:  # a line of no length, whose round ends are a dot
-        places.append(places[0])
-    return f'<path data-run="{curve.run}" class="r{curve.run} {curve.part}" d="M{"L".join(places)}"/>'
+        places, style = places * 2, ""
+    return f'<path data-run="{curve.run}" class="r{curve.run} {curve.part}"{style} d="M{"L".join(places)}"/>'
 
 
 def _grid(across: Scale, up: Scale) -> str:

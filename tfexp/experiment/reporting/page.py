@@ -199,7 +199,8 @@ def _legend(subject: _Subject) -> str:
         names = "".join(
             f'<span class="r{at}"><i class="swatch"></i>{escape(run.name)}</span>' for at, run in enumerate(subject.runs)
         )
-        return f'<div class="legend">{names}<span>solid: test rows, dashed: training rows</span></div>'
+        told = "solid: test rows, dashed: training rows; where curves coincide, their colours take turns"
+        return f'<div class="legend">{names}<span>{told}</span></div>'
     return (
         f'<div class="legend"><span>test rows of {len(subject.runs)} runs, by {escape(subject.main)}: worst'
         '<i class="ramp"></i>best</span></div>'
