@@ -130,7 +130,7 @@ def test_curves_are_drawn_within_their_panels(sweep: Path, show: Callable) -> No
 
 def test_curves_that_coincide_have_dashes_in_turn(tmp_path: Path, show: Callable) -> None:
     for number in range(4):
-        write_run(tmp_path / f"{number}", seed=number, loss=lambda step, number=number: (1 + number // 3) / (1 + step))
+        write_run(tmp_path / f"{number}", seed=number // 2, loss=lambda step, number=number: (1 + number // 3) / (1 + step))
     show("report", *"0123")
     found = page(tmp_path / "report.html")
     loss = [attrs for attrs in found.all("path") if "data-run" in attrs][:8]
@@ -140,6 +140,8 @@ def test_curves_that_coincide_have_dashes_in_turn(tmp_path: Path, show: Callable
         for run in range(3):
             dashes = f"stroke-dasharray:{dash} {3 * length - dash};stroke-dashoffset:{(3 - run) * length};"
             assert dashes in styles[f"r{run} {part}"]
+    lines = [str(attrs.get("style", "")) for attrs in found.all("path") if "data-run" in attrs][-4:]
+    assert [style.count("stroke-dasharray:10 10;") for style in lines] == [0, 0, 1, 1], "of settings, too; the first on top"
     assert "their colours take turns" in found.text
 
 

@@ -23,8 +23,6 @@ FEW = 8
 _WIDTH, _HEIGHT = 400.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46.0, 18.0, 8.0, 26.0
 _TALL = 300.0
-_DASHES = {"train": (4.0, 2.0), "test": (7.0, 0.0)}
-"""Dash and gap of curves that coincide, each in its turn: with the gaps, those of the training rows stay dashed."""
 
 
 @dataclass
@@ -108,18 +106,25 @@ def _curves(metric: str, histories: Sequence[Sequence[Record]], parts: Sequence[
 
 
 def _styles(curves: Sequence[_Curve], places: Sequence[Sequence[tuple[float, float]]]) -> list[str]:
-    """The attribute that gives a curve dashes where the others that coincide with it have gaps; "" where none does."""
+    """The attributes of curves, those of the training rows apart: see `_in_turn`."""
     styles = [""] * len(curves)
-    for part, (dash, gap) in _DASHES.items():
-        own = [number for number, curve in enumerate(curves) if (curve.part == "train") == (part == "train")]
-        for number, (at, of) in zip(own, turns([places[number] for number in own]), strict=True):
-            if of > 1:
-                length = dash + gap
-                styles[number] = (
-                    f' style="stroke-dasharray:{dash:g} {length * of - dash:g};stroke-dashoffset:{length * (of - at):g};'
-                    'stroke-linecap:butt"'
-                )
+    for train, dash, gap in ((True, 4.0, 2.0), (False, 7.0, 0.0)):  # those of the training rows stay dashed
+        own = [number for number, curve in enumerate(curves) if (curve.part == "train") == train]
+        for number, style in zip(own, _in_turn([places[number] for number in own], dash, gap), strict=True):
+            styles[number] = style
     return styles
+
+
+def _in_turn(lines: Sequence[Sequence[tuple[float, float]]], dash: float, gap: float = 0.0) -> list[str]:
+    """The attributes that give each of the lines that coincide dashes where the others have gaps; "" for the other lines."""
+    length = dash + gap
+    return [
+        ""
+        if of == 1
+        else f' style="stroke-dasharray:{dash:g} {length * of - dash:g};stroke-dashoffset:{length * (of - at):g};'
+        'stroke-linecap:butt"'
+        for at, of in turns(lines)
+    ]
 
 
 def _path(curve: _Curve, points: Sequence[tuple[float, float]], style: str) -> str:
@@ -155,10 +160,12 @@ def parallel(runs: Sequence[Run], settings: Sequence[str], metric: str) -> Panel
     gap = max(112, min(260, 1000 / (len(names) - 1)))
     width = gap * (len(names) - 1) + 150
     axes = [_Axis(name, [run.values.get(name) for run in runs], 75 + gap * at) for at, name in enumerate(names)]
+    points = [[(axis.x, axis.places[number]) for axis in axes] for number in range(len(runs))]
+    styles = _in_turn(points, 10.0) if len(runs) <= FEW else [""] * len(runs)
     lines = []
     for number in reversed(range(len(runs))):
-        path = "L".join(f"{axis.x:.0f} {axis.places[number]:.1f}" for axis in axes)
-        lines.append(f'<path data-run="{number}" class="r{number}" d="M{path}"/>')
+        path = "L".join(f"{x:.0f} {y:.1f}" for x, y in points[number])
+        lines.append(f'<path data-run="{number}" class="r{number}"{styles[number]} d="M{path}"/>')
     tall = _Axis.missing + 22 if any(axis.lacking for axis in axes) else _Axis.bottom + 16
     svg = (
         f'<svg class="parallel" viewBox="0 0 {width:.0f} {tall:.0f}" width="{width:.0f}" role="img" '
