@@ -20,6 +20,7 @@ import tfexp as tf
 from tfexp.experiment import manifest
 from tfexp.experiment.build import Program, session_config
 from tfexp.experiment.code_state import keep_patch
+from tfexp.experiment.confusion import Confusion
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
 from tfexp.experiment.ended import recorded
@@ -30,7 +31,7 @@ from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.placing import MEASURED_STEP, keep_measured
-from tfexp.experiment.plot import draw
+from tfexp.experiment.plot import draw, draw_confusion
 from tfexp.experiment.progress import Progress, progress_for
 from tfexp.experiment.recorder import TRACED, Recorder
 from tfexp.experiment.report import show_result
@@ -106,6 +107,9 @@ class Experiment:
         names = self.program.metrics
         metric = next((name for name in ("accuracy", "r2", *names) if name in names), None)
         draw(folder.plot, self.settings.title, records, metric)
+        if folder.confusion.exists():
+            read = Confusion.of_text(folder.confusion.read_text(encoding="utf-8"))
+            draw_confusion(folder.confusion_plot, self.settings.title, read)
         return result
 
     def _train_here(

@@ -168,6 +168,22 @@ def test_one_run_has_its_settings_numbers_environment_graph_and_files(tmp_path: 
     assert found.data["parallel"] is None
 
 
+def test_what_was_taken_for_what_is_a_matrix(tmp_path: Path, show: Callable) -> None:
+    folder = write_run(tmp_path / "run")
+    (folder / "confusion.csv").write_text("class,cat,<dog>\ncat,3,0\n<dog>,1,4\n")
+    show("report", "run")
+    found = page(tmp_path / "run" / "report.html")
+    assert "Confusion matrix" in found.text
+    right, wrong = found.all("td", "right"), found.all("td", "wrong")
+    assert [cell["title"] for cell in (*right, *wrong)] == [
+        "3 of 3 cat taken for cat", "4 of 5 <dog> taken for <dog>", "1 of 5 <dog> taken for cat",
+    ]  # fmt: skip
+    assert [cell["style"] for cell in (*right, *wrong)] == ["--p:50%", "--p:40%", "--p:50%"]
+    (folder / "confusion.csv").write_text("class,cat,dog\ncat,3\n")
+    show("report", "run")
+    assert "confusion.csv: not a line and a column for each class" in page(tmp_path / "run" / "report.html").text
+
+
 def test_no_text_of_a_folder_becomes_html(tmp_path: Path, show: Callable) -> None:
     hostile = "</script><script>alert(1)</script><!--"
     for number in range(2):
