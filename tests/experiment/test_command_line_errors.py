@@ -33,6 +33,12 @@ MESSAGES = {
     "The choices are: 2peers, 2ps3workers, 2workers, local, static",
     "device=cpus": "device (conf/device): there is no choice 'cpus'; did you mean 'cpu'? "
     "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
+    "device=/cpu:1": "device (conf/device): there is no choice '/cpu:1'; did you mean 'cpu'? "
+    "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
+    "model=mypackage.nets:Wide": "model (conf/model): 'mypackage.nets:Wide' is a class, not a choice: "
+    "write model=own model.target=mypackage.nets:Wide",
+    "-m optimizer=sgd,mine:Sign": "optimizer (conf/optimizer): 'mine:Sign' is a class, not a choice: "
+    "write optimizer.target=mine:Sign",
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
