@@ -53,15 +53,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _list(words: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tfexp.runs", description="List the runs in a tree of folders.")
-    parser.add_argument("words", nargs="*", metavar="FOLDER|CONDITION", help="where to look, and for which")
-    parser.add_argument("--sort", metavar="KEY", help="the order; default: as they were started")
-    parser.add_argument("--reverse", action="store_true", help="the order the other way round")
-    parser.add_argument("--limit", type=int, metavar="N", help="no more than the last N of that order")
-    parser.add_argument("--columns", metavar="KEY,KEY,…", help="what to show")
-    form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="a list of objects")
-    form.add_argument("--csv", action="store_true", help="comma-separated values")
+    parser = _list_parser()
     given = parser.parse_intermixed_args(words)
     if given.limit is not None and given.limit < 1:
         parser.error(f"--limit: {given.limit} must be at least 1")
@@ -75,10 +67,10 @@ def _list(words: list[str]) -> int:
         named = "" if folders else ": name the folder to look in"
         raise ExperimentError(f"there is no folder {root}{named}")
     try:
-        runs = find_runs(root)
+        found = find_runs(root)
     except OSError as error:
         raise ExperimentError(f"{root} cannot be read: {error.strerror}") from error
-    found = len(runs)
+    runs = found
     for word in given.words:
         if word not in folders:
             condition = Condition.of(word, runs)
@@ -94,9 +86,22 @@ def _list(words: list[str]) -> int:
     elif given.csv:
         print(listing.as_csv(runs, columns), end="")
     else:
-        of = "" if len(runs) == found else f"of {found} "
+        of = "" if len(runs) == len(found) else f"of {len(found)} "
         listing.show_runs(runs, columns, f"{of}in {root}")
     return 0
+
+
+def _list_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tfexp.runs", description="List the runs in a tree of folders.")
+    parser.add_argument("words", nargs="*", metavar="FOLDER|CONDITION", help="where to look, and for which")
+    parser.add_argument("--sort", metavar="KEY", help="the order; default: as they were started")
+    parser.add_argument("--reverse", action="store_true", help="the order the other way round")
+    parser.add_argument("--limit", type=int, metavar="N", help="no more than the last N of that order")
+    parser.add_argument("--columns", metavar="KEY,KEY,…", help="what to show")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="a list of objects")
+    form.add_argument("--csv", action="store_true", help="comma-separated values")
+    return parser
 
 
 def _show(words: list[str]) -> int:

@@ -26,7 +26,7 @@ class Ended:
 
 @pytest.fixture
 def pictures() -> None:
-    """Asked for by the tests that look at loss.png or sweep.png; the others do without: it takes most of a short run."""
+    """Asked for by the tests that look at a picture; the others do without: it takes most of a short run."""
 
 
 @pytest.fixture
@@ -54,6 +54,7 @@ def cli(
     monkeypatch.setattr(logging.root, "level", logging.root.level)
     if "pictures" not in request.fixturenames:
         monkeypatch.setattr(runner, "draw", lambda *arguments: None)
+        monkeypatch.setattr(runner, "draw_confusion", lambda *arguments: None)
         monkeypatch.setattr(command, "draw_sweep", lambda *arguments: False)
         monkeypatch.setattr(command, "draw_learning", lambda *arguments: False)
 

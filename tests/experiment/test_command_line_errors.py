@@ -33,6 +33,12 @@ MESSAGES = {
     "The choices are: 2peers, 2ps3workers, 2workers, local, static",
     "device=cpus": "device (conf/device): there is no choice 'cpus'; did you mean 'cpu'? "
     "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
+    "device=/cpu:1": "device (conf/device): there is no choice '/cpu:1'; did you mean 'cpu'? "
+    "The choices are: cpu, gpu, numba, one_thread, onednn, xla",
+    "model=mypackage.nets:Wide": "model (conf/model): 'mypackage.nets:Wide' is a class, not a choice: "
+    "write model=own model.target=mypackage.nets:Wide",
+    "-m optimizer=sgd,mine:Sign": "optimizer (conf/optimizer): 'mine:Sign' is a class, not a choice: "
+    "write optimizer.target=mine:Sign",
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
@@ -228,6 +234,16 @@ def test_message(line: str, cli: Callable, tmp_path: Path) -> None:
     assert ended.code != 0
     assert ended.out == ""
     assert list(tmp_path.iterdir()) == [], "a refused command leaves nothing behind"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [("data=line -m train.steps=2,3 sweep.dry=true", "2 trials, checked"), ("data=line --cfg job train.steps=7", "steps: 7\n")],
+)
+def test_flags_may_stand_between_words(line: str, said: str, cli: Callable) -> None:
+    ended = cli(*line.split())
+    assert (ended.code, ended.err) == (0, "")
+    assert said in ended.out
 
 
 def test_full_error_shows_where_it_came_from(cli: Callable, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,6 +75,13 @@ def test_commands_run(document: Document, cli: Callable, tmp_path: Path, monkeyp
         assert code == 0, f"{command}\n{err}"
 
 
+def test_one_may_follow_one_document_after_another() -> None:
+    made = re.compile(r"(?:hydra\.(?:run|sweep)\.dir|\bout)=(\S+)|tfexp\.export \S+ (\S+)")
+    folders = [one or other for document in documents() for line in document.commands for one, other in made.findall(line)]
+    assert len(folders) > 8
+    assert sorted(folders) == sorted(set(folders)), "a folder that another command made is in the way"
+
+
 def _apart(words: list[str], folder: Path) -> tuple[int, str]:
     done = _python("-m", *words, folder=folder)
     return done.returncode, done.stderr

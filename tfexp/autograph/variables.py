@@ -19,7 +19,7 @@ from tfexp.core import nest
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.function_graph import FunctionGraph
-from tfexp.graph.results import with_flow
+from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_fill import zeros
@@ -150,8 +150,7 @@ class Carried:
     def blank(self) -> Any:
         """A value of the same kind that is never read: zeros for its tensors."""
         if any(
-            isinstance(part, IndexedSlices) or hasattr(leaf, "_with_flow")
-            for part, leaf in zip(self.parts, self._leaves, strict=True)
+            isinstance(part, IndexedSlices) or is_array(leaf) for part, leaf in zip(self.parts, self._leaves, strict=True)
         ):
             return UNBOUND
         return self.with_tensors(_zeros(tensor) for tensor in self.tensors)
@@ -180,7 +179,7 @@ def _zeros(tensor: Tensor) -> Tensor:
 
 
 def _part(leaf: Any) -> Any:
-    if hasattr(leaf, "_with_flow"):  # a TensorArray
+    if is_array(leaf):  # a TensorArray
         return leaf.flow
     try:
         return convert_to_tensor_or_indexed_slices(leaf)

@@ -10,6 +10,7 @@ from tfexp.contributed.layers import layout
 from tfexp.contributed.variables import model_variable
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import reshape
 from tfexp.ops.elementwise_unary import rsqrt, sqrt, square
 from tfexp.ops.initializers import ones_initializer, zeros_initializer
@@ -149,21 +150,8 @@ def group_norm(
     mean_close_to_zero: the variance is the mean square less the squared mean, which is accurate where that is small.
     """
     inputs = convert_to_tensor(inputs)
+    at, over, channels = _grouped_axes(inputs, groups, channels_axis, reduction_axes)
     shape = inputs.get_shape()
-    if shape.ndims is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
-    at = channels_axis % shape.ndims
-    over = [axis % shape.ndims for axis in reduction_axes]
-    channels = shape[at].value
-    if at in over:
-        raise ValueError(f"reduction_axes {reduction_axes} and channels_axis {channels_axis} must be mutually exclusive.")
-    if channels is None:
-        raise ValueError(f"Inputs {inputs.name} has undefined channels dimension: {shape}.")
-    if groups > channels or channels % groups:
-        raise ValueError(f"Invalid groups {groups} for {channels} channels: it must divide them.")
-    unknown = [axis for axis in over if shape[axis].value is None]
-    if unknown:
-        raise ValueError(f"Inputs {inputs.name} has undefined dimensions {unknown[0]}.")
     whole = [-1 if size is None else size for size in shape.as_list()]
     group = [groups, channels // groups]
     spread = [1] * at + group + [1] * (shape.ndims - at - 1)
@@ -194,3 +182,23 @@ def group_norm(
         if activation_fn is not None:
             outputs = activation_fn(outputs)
         return collected(outputs_collections, opened.name, outputs)
+
+
+def _grouped_axes(inputs: Tensor, groups: int, channels_axis: int, reduction_axes: Any) -> tuple[int, list[int], int]:
+    """The axis of the channels, those to reduce, and how many channels there are. ValueError for what cannot be."""
+    shape = inputs.get_shape()
+    if shape.ndims is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined rank.")
+    at = channels_axis % shape.ndims
+    over = [axis % shape.ndims for axis in reduction_axes]
+    channels = shape[at].value
+    if at in over:
+        raise ValueError(f"reduction_axes {reduction_axes} and channels_axis {channels_axis} must be mutually exclusive.")
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channels dimension: {shape}.")
+    if groups > channels or channels % groups:
+        raise ValueError(f"Invalid groups {groups} for {channels} channels: it must divide them.")
+    unknown = [axis for axis in over if shape[axis].value is None]
+    if unknown:
+        raise ValueError(f"Inputs {inputs.name} has undefined dimensions {unknown[0]}.")
+    return at, over, channels

@@ -81,30 +81,16 @@ def optimize_loss(
             colocate_gradients_with_ops=colocate_gradients_with_ops,
         )
         if gradient_noise_scale is not None:
-            pairs = [
-                (g if g is None else values_of(g) + random_normal(values_of(g).get_shape()) * gradient_noise_scale, v)
-                for g, v in pairs
-            ]
+            pairs = _noisy(pairs, gradient_noise_scale)
         if gradient_multipliers is not None:
             pairs = multiplied(pairs, gradient_multipliers)
         of_all = "global_gradient_norm" in wanted or "gradient_norm" in wanted
         if of_all:
             scalar("global_norm/gradient_norm", global_norm([g for g, _ in pairs]))
-        if callable(clip_gradients):
-            pairs = clip_gradients(pairs)
-        elif isinstance(clip_gradients, float):
-            clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
-            pairs = list(zip(clipped, [v for _, v in pairs], strict=True))
-        elif clip_gradients is not None:
-            raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
+        pairs = _clipped(pairs, clip_gradients)
         if "loss" in wanted:
             scalar("loss", loss)
-        for gradient, variable in pairs:
-            of_one = variable.name.replace(":", "_")
-            if gradient is not None and "gradients" in wanted:
-                histogram(f"gradients/{of_one}", values_of(gradient))
-            if gradient is not None and "gradient_norm" in wanted:
-                scalar(f"gradient_norm/{of_one}", global_norm([gradient]))
+        _summarize(pairs, wanted)
         if of_all and clip_gradients is not None:
             scalar("global_norm/clipped_gradient_norm", global_norm([g for g, _ in pairs]))
         train = made.apply_gradients(pairs, global_step=step if increment_global_step else None, name="train")
@@ -130,6 +116,33 @@ def _learning_rate(value: Any) -> Any:
             raise ValueError(f"Invalid learning_rate {value}.")
         return get_variable("learning_rate", [], trainable=False, initializer=constant_initializer(value))
     raise ValueError(f"Learning rate should be 0d Tensor or float. Got {value} of type {type(value)}")
+
+
+def _noisy(pairs: Any, scale: float) -> list[Any]:
+    """Gradients with normal noise of that deviation added to them."""
+    return [(g if g is None else values_of(g) + random_normal(values_of(g).get_shape()) * scale, v) for g, v in pairs]
+
+
+def _clipped(pairs: Any, clip_gradients: Any) -> Any:
+    """Gradients that `clip_gradients` of `optimize_loss` has cut."""
+    if callable(clip_gradients):
+        return clip_gradients(pairs)
+    if isinstance(clip_gradients, float):
+        clipped, _ = clip_by_global_norm([g for g, _ in pairs], clip_gradients)
+        return list(zip(clipped, [v for _, v in pairs], strict=True))
+    if clip_gradients is not None:
+        raise ValueError(f"Unknown type {type(clip_gradients)} for clip_gradients")
+    return pairs
+
+
+def _summarize(pairs: Any, wanted: Sequence[str]) -> None:
+    """Summaries of each gradient: its values, its norm."""
+    for gradient, variable in pairs:
+        name = variable.name.replace(":", "_")
+        if gradient is not None and "gradients" in wanted:
+            histogram(f"gradients/{name}", values_of(gradient))
+        if gradient is not None and "gradient_norm" in wanted:
+            scalar(f"gradient_norm/{name}", global_norm([gradient]))
 
 
 def _optimizer(optimizer: Any, rate: Any) -> Optimizer:

@@ -137,11 +137,7 @@ def train(
     if train_op is None:
         raise ValueError("train_op cannot be None.")
     if logdir is None:
-        without = {"summary_op": summary_op != _USE_DEFAULT, "saver": saver is not None}
-        without["trace_every_n_steps"] = trace_every_n_steps is not None
-        for name, given in without.items():
-            if given:
-                raise ValueError(f"Cannot provide {name} because logdir=None")
+        _refuse_what_is_written(summary_op, saver, trace_every_n_steps)
         summary_op, summary_writer = None, None
     synchronized = _listed(sync_optimizer)
     if sync_optimizer is not None and startup_delay_steps > 0:
@@ -183,33 +179,49 @@ def train(
     if supervisor.summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
     loss = None
+
+    def train_in(session: Any) -> None:
+        nonlocal loss
+        if is_chief and logdir:
+            supervisor.start_standard_services(session)
+        elif not is_chief and startup_delay_steps > 0:
+            _wait_for_step(session, step, min(startup_delay_steps, number_of_steps or startup_delay_steps))
+        threads = supervisor.start_queue_runners(session)
+        if is_chief and synchronized:
+            supervisor.start_queue_runners(session, runners)
+            session.run(tokens)
+        try:
+            while not supervisor.should_stop():
+                loss, stop = train_step_fn(session, train_op, step, train_step_kwargs)
+                if stop:
+                    supervisor.request_stop()
+        except OutOfRangeError as ended:
+            _log.info("The inputs have ended: %s", ended)
+        if logdir and is_chief and supervisor.saver is not None:
+            supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
+        supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+
     while True:
         try:
             with supervisor.managed_session(master, start_standard_services=False, config=session_config) as session:
-                if session_wrapper is not None:
-                    session = session_wrapper(session)
-                if is_chief and logdir:
-                    supervisor.start_standard_services(session)
-                elif not is_chief and startup_delay_steps > 0:
-                    _wait_for_step(session, step, min(startup_delay_steps, number_of_steps or startup_delay_steps))
-                threads = supervisor.start_queue_runners(session)
-                if is_chief and synchronized:
-                    supervisor.start_queue_runners(session, runners)
-                    session.run(tokens)
-                try:
-                    while not supervisor.should_stop():
-                        loss, stop = train_step_fn(session, train_op, step, train_step_kwargs)
-                        if stop:
-                            supervisor.request_stop()
-                except OutOfRangeError as ended:
-                    _log.info("The inputs have ended: %s", ended)
-                if logdir and is_chief and supervisor.saver is not None:
-                    supervisor.saver.save(session, supervisor.save_path, global_step=supervisor.global_step)
-                supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
+                train_in(session if session_wrapper is None else session_wrapper(session))
         except AbortedError as lost:
             _log.info("A task was lost; training goes on from the last checkpoint: %s", lost)
         else:
             return loss
+
+
+def _refuse_what_is_written(summary_op: Any, saver: Any, trace_every_n_steps: int | None) -> None:
+    """ValueError for what would write to a `logdir` that is not given."""
+    if summary_op != _USE_DEFAULT:
+        refused = "summary_op"
+    elif saver is not None:
+        refused = "saver"
+    elif trace_every_n_steps is not None:
+        refused = "trace_every_n_steps"
+    else:
+        return
+    raise ValueError(f"Cannot provide {refused} because logdir=None")
 
 
 def _listed(optimizers: Any) -> Sequence[SyncReplicasOptimizer]:

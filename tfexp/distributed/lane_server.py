@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfexp.core.errors import CancelledError, InternalError, InvalidArgumentError, OpError
@@ -69,26 +69,33 @@ class LaneServer:
             raise InvalidArgumentError(None, None, f"The question for a lane cannot be read: {error!r}") from None
         if not available() or not self._security.lanes:
             return Offer().as_bytes()
-        secret, limit = secrets.token_bytes(SECRET_BYTES), self._security.max_message_bytes
         with self._lock:
             if self._stopped or len(self._threads) >= _MOST:
                 return Offer().as_bytes()
-            if UNIX in kinds and here:
-                offer = Offer(UNIX, f"tfexp-{secrets.token_hex(16)}", secret, limit)
-                listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-                listener.bind(unix_address(offer.place))
-                listener.listen(1)
-            elif TCP in kinds and not self._security.certificate:
-                family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
-                listener = socket.create_server((self._bind, 0), family=family, backlog=1)
-                offer = Offer(TCP, str(listener.getsockname()[1]), secret, limit)
-            else:
+            found = self._listen([kind for kind in kinds if kind != UNIX or here])
+            if found is None:
                 return Offer().as_bytes()
+            listener, kind, place = found
             if self._watch is None:
                 self._start_watching()
+            secret = secrets.token_bytes(SECRET_BYTES)
             self._offered.add(listener)
             self._run(self._admit, listener, secret)
-        return offer.as_bytes()
+        return Offer(kind, place, secret, self._security.max_message_bytes).as_bytes()
+
+    def _listen(self, kinds: Sequence[str]) -> tuple[socket.socket, str, str] | None:
+        """A socket for one client, its kind, which is one of `kinds`, and its name or port; None where none can be had."""
+        if UNIX in kinds:
+            name = f"tfexp-{secrets.token_hex(16)}"
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            listener.bind(unix_address(name))
+            listener.listen(1)
+            return listener, UNIX, name
+        if TCP in kinds and not self._security.certificate:
+            family = socket.AF_INET6 if ":" in self._bind else socket.AF_INET
+            listener = socket.create_server((self._bind, 0), family=family, backlog=1)
+            return listener, TCP, str(listener.getsockname()[1])
+        return None
 
     def _run(self, target: Any, *args: Any) -> None:
         thread = threading.Thread(target=self._and_forget, args=(target, *args), name="tfexp-lane", daemon=True)
@@ -104,31 +111,16 @@ class LaneServer:
 
     def _admit(self, listener: socket.socket, secret: bytes) -> None:
         """Let the one client in who knows the secret, and serve it. The socket's name or port is gone by then."""
-        sock = None
-        try:
-            _limit(listener, OFFER_TIMEOUT)
-            sock, _ = listener.accept()
-            _limit(sock, OFFER_TIMEOUT)
-            brought = sock.recv(SECRET_BYTES, socket.MSG_WAITALL)
-        except OSError:
-            if sock is not None:
-                sock.close()
+        sock, brought = self._accepted(listener)
+        if sock is None:
             return
-        finally:
-            with self._lock:
-                self._offered.discard(listener)
-                listener.close()
-        local = sock.family == socket.AF_UNIX
-        if local and user_of(sock) != os.getuid():
-            _log.warning("Another user came to a lane; it was turned away")
-            sock.close()
-            return
-        if not hmac.compare_digest(brought, secret):
-            _log.warning("A client came to a lane without its secret; it was turned away")
+        refused = _why_refused(sock, brought, secret)
+        if refused:
+            _log.warning("%s; it was turned away", refused)
             sock.close()
             return
         _limit(sock, _STALLED)
-        if not local:
+        if sock.family != socket.AF_UNIX:
             prepare_tcp(sock)
         served = _Served(sock)
         with self._lock:
@@ -146,6 +138,23 @@ class LaneServer:
             with self._lock:
                 self._serving.pop(sock.fileno(), None)
                 sock.close()
+
+    def _accepted(self, listener: socket.socket) -> tuple[socket.socket | None, bytes]:
+        """The client that comes, and the secret that it brings; None if nobody does in time. Nobody else can come."""
+        sock = None
+        try:
+            _limit(listener, OFFER_TIMEOUT)
+            sock, _ = listener.accept()
+            _limit(sock, OFFER_TIMEOUT)
+            return sock, sock.recv(SECRET_BYTES, socket.MSG_WAITALL)
+        except OSError:
+            if sock is not None:
+                sock.close()
+            return None, b""
+        finally:
+            with self._lock:
+                self._offered.discard(listener)
+                listener.close()
 
     def _serve(self, served: _Served) -> None:
         incoming = frames.Frames(served.sock, self._security)
@@ -249,6 +258,13 @@ class _Served:
         poll = select.poll()
         poll.register(self.sock.fileno(), select.POLLRDHUP)
         return bool(poll.poll(0))
+
+
+def _why_refused(sock: socket.socket, brought: bytes, secret: bytes) -> str:
+    """What is wrong with a client that brings this in place of the secret; "" if nothing is."""
+    if sock.family == socket.AF_UNIX and user_of(sock) != os.getuid():
+        return "Another user came to a lane"
+    return "" if hmac.compare_digest(brought, secret) else "A client came to a lane without its secret"
 
 
 def _limit(sock: socket.socket, seconds: float) -> None:

@@ -16,12 +16,8 @@ from tensorboard.compat.proto import config_pb2
 from tfexp.core.device import DeviceName
 from tfexp.core.errors import AbortedError, CancelledError, InvalidArgumentError, OpError
 from tfexp.distributed import messages as m
-from tfexp.distributed.events import (
-    Abandon,
-    Command,
-    Refuse,
-    Respond,
-)
+from tfexp.distributed.events import Abandon, Command, Refuse, Respond
+from tfexp.distributed.machine import OnAnswer
 from tfexp.distributed.master_partial import PartialSteps
 from tfexp.distributed.master_sessions import Session, Signature
 from tfexp.distributed.master_steps import OURS
@@ -99,11 +95,14 @@ class Master(PartialSteps):
         self,
         call: int,
         requests: list[tuple[str, Any]],
-        then: Callable[[dict[str, Any]], list[Command]],
+        then: OnAnswer,
         wait: bool = False,
         undo: Callable[[], list[Command]] = list,
     ) -> list[Command]:
-        """Ask all of them at once; go on when all have answered. The first error is the call's; then `undo` is done."""
+        """Ask all of them at once; go on when all have answered, with the answers by task.
+
+        The first error is the call's; then `undo` is done.
+        """
         if not requests:
             return then({})
         replies: dict[str, Any] = {}
@@ -138,13 +137,7 @@ class Master(PartialSteps):
 
     def _devices_known(self, call: int, session: Session, statuses: dict[str, m.Status]) -> list[Command]:
         for task, status in statuses.items():
-            mine = tuple(d for d in status.devices if task_of(d.name) == task)
-            if not mine:
-                found = ", ".join(sorted({task_of(d.name) for d in status.devices})) or "a task without devices"
-                raise InvalidArgumentError(
-                    None, None, f"The server at {self._tasks[task]} was to be {task}, but says that it is {found}"
-                )
-            session.devices[task] = mine
+            session.devices[task] = self._devices_of(task, status)
         every = [d for task in session.tasks for d in session.devices[task]]
         names = [d.name for d in every]
         session.assignment = Assignment(
@@ -153,31 +146,38 @@ class Master(PartialSteps):
         memory = {d.name: d.memory_limit for d in every if d.description == OURS}  # others say what they say of every CPU
         session.placer = dynamic_placer(session.assignment, session.config, memory)
         session.incarnations = {d.name: d.incarnation for d in every}
-        requests: list[tuple[str, Any]] = []
-        for task in session.tasks:
-            name = DeviceName.parse(task)
-            requests.append(
-                (
-                    task,
-                    m.CreateWorkerSession(
-                        session.handle,
-                        name.job or "",
-                        name.task or 0,
-                        self._cluster(),
-                        self._own,
-                        self._devices[0].incarnation,
-                        session.config.isolate_session_state,
-                        # Who chose the tasks of a session needs them all: the loss of one ends it on the others, too.
-                        session.incarnations if session.config.device_filters else {},
-                    ),
-                )
-            )
 
         def created(_: dict[str, Any]) -> list[Command]:
             self._sessions[session.handle] = session
             return [Respond(call, m.SessionCreated(session.handle, session.graph.version))]
 
+        requests = [(task, self._creation(session, task)) for task in session.tasks]
         return self._gather(call, requests, created, undo=lambda: self._deletions(session))
+
+    def _devices_of(self, task: str, status: m.Status) -> tuple[m.Device, ...]:
+        """Those of the devices that a task names which are its own; InvalidArgumentError if none is."""
+        mine = tuple(d for d in status.devices if task_of(d.name) == task)
+        if not mine:
+            found = ", ".join(sorted({task_of(d.name) for d in status.devices})) or "a task without devices"
+            raise InvalidArgumentError(
+                None, None, f"The server at {self._tasks[task]} was to be {task}, but says that it is {found}"
+            )
+        return mine
+
+    def _creation(self, session: Session, task: str) -> m.CreateWorkerSession:
+        """What has a task take part in the session."""
+        name = DeviceName.parse(task)
+        return m.CreateWorkerSession(
+            session.handle,
+            name.job or "",
+            name.task or 0,
+            self._cluster(),
+            self._own,
+            self._devices[0].incarnation,
+            session.config.isolate_session_state,
+            # Who chose the tasks of a session needs them all: the loss of one ends it on the others, too.
+            session.incarnations if session.config.device_filters else {},
+        )
 
     def _deletions(self, session: Session) -> list[Command]:
         """Have its tasks forget the session."""

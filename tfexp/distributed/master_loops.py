@@ -61,7 +61,7 @@ class LoopSteps(Steps):
             return super()._complete(run)
         run.over = True
         if run.metadata is not None:
-            outer.metadata = run.metadata if outer.metadata is None else _merged(outer.metadata, run.metadata)
+            outer.add_stats(run.metadata.step_stats)
         return [*self._cleanups(run, False), *then(fetched(run))]
 
     def _fail(self, run: Run, error: OpError) -> list[Command]:
@@ -88,8 +88,3 @@ def _truth(value: m.Value, loop: str) -> bool:
             None, None, f"The condition of the loop {loop} gave {array.dtype} of shape {array.shape}, not one truth value"
         )
     return bool(array)
-
-
-def _merged(metadata: Any, more: Any) -> Any:
-    metadata.step_stats.MergeFrom(more.step_stats)
-    return metadata

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tensorboard.compat.proto import config_pb2
 
@@ -81,6 +81,12 @@ class Run:
     loops: dict[int, Run] = field(default_factory=dict)  # the round under way of each stage that is a loop
     then: Callable[[tuple[m.Value, ...]], list[Command]] | None = None  # of a round: what becomes of what it gives
     within: Run | None = None  # of a round: the run with the loop
+
+    def add_stats(self, step_stats: Any) -> None:
+        """A part of it has taken what this StepStats says."""
+        if self.metadata is None:
+            self.metadata = config_pb2.RunMetadata()
+        self.metadata.step_stats.MergeFrom(step_stats)
 
     @property
     def traced(self) -> bool:

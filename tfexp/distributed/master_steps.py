@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
@@ -16,7 +15,7 @@ from tfexp.core import log
 from tfexp.core.errors import AbortedError, InvalidArgumentError, OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import Abandon, Ask, Command, Refuse, Respond, SetTimer
-from tfexp.distributed.machine import Machine
+from tfexp.distributed.machine import Machine, OnAnswer, OnError
 from tfexp.distributed.master_sessions import Prepared, Run, Session, Signature
 from tfexp.distributed.session_graph import Elements
 from tfexp.distributed.status import with_prefix
@@ -49,8 +48,8 @@ class Steps(Machine):
         call: int,
         task: str,
         request: m.Request,
-        answer: Callable[[Any], list[Command]],
-        failure: Callable[[OpError], list[Command]],
+        answer: OnAnswer,
+        failure: OnError,
         wait: bool = False,
     ) -> Ask:
         return Ask(self._expect(answer, failure), call, task, request, wait)
@@ -199,41 +198,39 @@ class Steps(Machine):
     def _start_stages(self, run: Run) -> list[Command]:
         commands: list[Command] = []
         for number, stage in enumerate(run.prepared.partition.stages):
-            if number in run.started or not stage.after <= run.ended:
-                continue
-            if run.partial is not None and any(
-                edge.source < 0 and edge.tensor not in run.feeds for edge in run.prepared.arriving[number]
-            ):
+            if number in run.started or not stage.after <= run.ended or not _is_fed(run, number):
                 continue
             run.started.add(number)
             arrived = {
                 edge: run.feeds[edge.tensor] if edge.source < 0 else run.values[edge]
                 for edge in run.prepared.arriving[number]
             }
-            if stage.loop is not None:
+            if stage.loop is None:
+                commands.append(self._run_stage(run, number, arrived))
+            else:
                 commands.extend(self._begin_loop(run, number, stage.loop, arrived))
-                if run.over:
-                    break
-                continue
-            sends = {edge.received_as: value for edge, value in arrived.items()}
-            request = m.RunGraph(
-                run.session.handle,
-                run.prepared.graphs[number],
-                run.step,
-                sends,
-                run.prepared.wanted[number],
-                run.traced or run.measured,
-            )
-            ask = self._ask(
-                run.call,
-                stage.task,
-                request,
-                functools.partial(self._stage_ended, run, number),
-                functools.partial(self._stage_failed, run, number),
-            )
-            run.asks[ask.ask] = number
-            commands.append(ask)
+            if run.over:
+                break
         return commands
+
+    def _run_stage(self, run: Run, number: int, arrived: dict[Edge, m.Value]) -> Ask:
+        request = m.RunGraph(
+            run.session.handle,
+            run.prepared.graphs[number],
+            run.step,
+            {edge.received_as: value for edge, value in arrived.items()},
+            run.prepared.wanted[number],
+            run.traced or run.measured,
+        )
+        ask = self._ask(
+            run.call,
+            run.prepared.partition.stages[number].task,
+            request,
+            functools.partial(self._stage_ended, run, number),
+            functools.partial(self._stage_failed, run, number),
+        )
+        run.asks[ask.ask] = number
+        return ask
 
     def _stage_ended(self, run: Run, number: int, reply: m.GraphRun) -> list[Command]:
         if run.over:
@@ -248,9 +245,7 @@ class Steps(Machine):
             error = InvalidArgumentError(None, None, f"{stage.task} did not send {', '.join(lost)}")
             return self._fail(run, error)
         if reply.step_stats is not None:
-            if run.metadata is None:
-                run.metadata = config_pb2.RunMetadata()
-            run.metadata.step_stats.MergeFrom(reply.step_stats)
+            run.add_stats(reply.step_stats)
         elif run.prepared.trials is not None and not _is_ours(run.session.devices[stage.task]):
             run.prepared.trials.stop()  # what a part of a step took says little
         run.ended.add(number)
@@ -348,6 +343,11 @@ def _prepared(
             )
             prepared.rounds[number] = condition, body
     return prepared
+
+
+def _is_fed(run: Run, number: int) -> bool:
+    """Whether what the stage is fed has come: in a partial run it may still have to."""
+    return run.partial is None or all(edge.source >= 0 or edge.tensor in run.feeds for edge in run.prepared.arriving[number])
 
 
 def fetched(run: Run) -> tuple[m.Value, ...]:

@@ -56,19 +56,9 @@ class Membership:
 
     def join(self, say: Say) -> None:
         """Raises HostingError if that cannot be."""
-        for name, value in _ENVIRONMENT.items():
-            os.environ.setdefault(name, value)
-        # Ray looks at it when it is imported, and never again.
-        fresh = self._address == "local" and "ray" not in sys.modules
-        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
-            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
-        try:
-            import ray
-        except ImportError as error:
-            raise HostingError(
-                f"{self._setting}=ray needs Ray, which cannot be imported ({error}): pip install ray, or choose "
-                f"{self._other}"
-            ) from error
+        self._import()
+        import ray
+
         if ray.is_initialized():
             self._ports = _ports_of_ray()
             return
@@ -86,16 +76,36 @@ class Membership:
             with _kept_sigterm():
                 ray.init(address=self._address, **quiet)
         except (OSError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-            what = (
-                f"choose {self._other}"
-                if self._address == "local"
-                else "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), set "
-                "RAY_AUTH_MODE=token if it asks for one (then RAY_AUTH_TOKEN, too, if it is another user's), or leave "
-                f"{self._section}.address=local for a Ray of its own"
-            )
-            raise HostingError(f"{self._section}.address={self._address}: {_first_line(error)}; {what}") from error
+            raise HostingError(
+                f"{self._section}.address={self._address}: {_first_line(error)}; {self._other_ways()}"
+            ) from error
         self._ports = _ports_of_ray()
         say(f"Ray is up after {time.perf_counter() - began:.1f} s: {amounts(ray.cluster_resources())}")
+
+    def _import(self) -> None:
+        """Have Ray imported, with all in the environment that it looks at only then."""
+        for name, value in _ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        fresh = self._address == "local" and "ray" not in sys.modules
+        if fresh and os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        try:
+            import ray  # noqa: F401
+        except ImportError as error:
+            raise HostingError(
+                f"{self._setting}=ray needs Ray, which cannot be imported ({error}): pip install ray, or choose "
+                f"{self._other}"
+            ) from error
+
+    def _other_ways(self) -> str:
+        """What can be done where no Ray is to be had."""
+        if self._address == "local":
+            return f"choose {self._other}"
+        return (
+            "start Ray (ray start --head, and ray start --address=HOST:PORT on the other machines), set "
+            "RAY_AUTH_MODE=token if it asks for one (then RAY_AUTH_TOKEN, too, if it is another user's), or leave "
+            f"{self._section}.address=local for a Ray of its own"
+        )
 
     def is_there(self) -> bool:
         """Whether the Ray that was joined still answers: its head, and what it has on this machine. Ray itself would wait

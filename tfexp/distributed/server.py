@@ -75,10 +75,7 @@ class Server:
         self._stopped = threading.Event()
         self.traffic = Traffic()
         """Bytes that this server's requests to the others, and their answers, took. tfexp's own."""
-        address = cluster.task_address(job, index)
-        host, _, port = address.rpartition(":")
-        if not port.isdigit() or int(port) > 65535:
-            raise UnknownError(None, None, f'Could not parse port for local server from "{address}" ({self._name})')
+        host, port = self._host_and_port()
         if bind is None:
             bind = "127.0.0.1" if host in _LOOPBACK else host
         from tfexp.distributed.memory import keep_large_buffers
@@ -92,6 +89,23 @@ class Server:
             session_gc_seconds = _seconds("TFEXP_SESSION_GC_SECONDS")
         self._task = Task(self._name, self._tasks, self._connect, default, session_gc_seconds)
         self._security = security or Security.from_environment()
+        self._warn_if_open(bind)
+        self._services = GrpcServices(self._task, f"{bind}:{port}", self._security)
+        self._address = f"{host or 'localhost'}:{self._services.port}"
+        self._tasks[self._name] = self._address
+        self._started = False
+        if start:
+            self.start()
+
+    def _host_and_port(self) -> tuple[str, str]:
+        """Of the task, as the cluster says; UnknownError for what is no port."""
+        address = self._cluster.task_address(self._job, self._index)
+        host, _, port = address.rpartition(":")
+        if not port.isdigit() or int(port) > 65535:
+            raise UnknownError(None, None, f'Could not parse port for local server from "{address}" ({self._name})')
+        return host, port
+
+    def _warn_if_open(self, bind: str) -> None:
         if bind not in _LOOPBACK and self._security.open_to_all:
             _log.warning(
                 "%s listens at %s without a token or clients' certificates: whoever can reach the port can run graphs with "
@@ -99,12 +113,6 @@ class Server:
                 self._name,
                 bind,
             )
-        self._services = GrpcServices(self._task, f"{bind}:{port}", self._security)
-        self._address = f"{host or 'localhost'}:{self._services.port}"
-        self._tasks[self._name] = self._address
-        self._started = False
-        if start:
-            self.start()
 
     def _connect(self, address: str) -> Transport:
         name = next((task for task, known in list(self._tasks.items()) if known == address), "")

@@ -89,34 +89,10 @@ def _session(
         all_hooks.append(LoggingTensorHook(watched, every_n_iter=config.log_step_count_steps))
     all_hooks += spec.training_hooks
     if spec.scaffold.saver is None and not get_collection(GraphKeys.SAVERS):
-        add_to_collection(
-            GraphKeys.SAVERS,
-            Saver(
-                sharded=True,
-                max_to_keep=config.keep_checkpoint_max,
-                keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
-                defer_build=True,
-                save_relative_paths=True,
-            ),
-        )
+        add_to_collection(GraphKeys.SAVERS, _saver(config))
     chief_hooks = list(spec.training_chief_hooks)
-    savers = [hook for hook in (*all_hooks, *chief_hooks) if isinstance(hook, CheckpointSaverHook)]
-    if config.is_chief and not savers and (config.save_checkpoints_secs or config.save_checkpoints_steps):
-        saver = CheckpointSaverHook(
-            config.model_dir or "",
-            save_secs=config.save_checkpoints_secs or None,
-            save_steps=config.save_checkpoints_steps or None,
-            scaffold=spec.scaffold,
-        )
-        savers.append(saver)
-        chief_hooks.append(saver)
-    if listeners and config.is_chief:
-        if not savers:
-            raise ValueError(
-                "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
-                "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
-            )
-        savers[0].add_listeners(listeners)
+    if config.is_chief:
+        chief_hooks += _saving(config, spec, [*all_hooks, *chief_hooks], listeners)
     with MonitoredTrainingSession(
         master=config.master,
         is_chief=config.is_chief,
@@ -131,3 +107,44 @@ def _session(
         log_step_count_steps=config.log_step_count_steps,
     ) as session:
         yield session
+
+
+def _saver(config: RunConfig) -> Saver:
+    return Saver(
+        sharded=True,
+        max_to_keep=config.keep_checkpoint_max,
+        keep_checkpoint_every_n_hours=config.keep_checkpoint_every_n_hours,
+        defer_build=True,
+        save_relative_paths=True,
+    )
+
+
+def _saving(
+    config: RunConfig,
+    spec: EstimatorSpec,
+    hooks: Sequence[SessionRunHook],
+    listeners: Sequence[CheckpointSaverListener],
+) -> list[SessionRunHook]:
+    """The hook that saves as the settings say, unless `hooks` save; whichever does, tells `listeners`.
+
+    ValueError for listeners where nothing is saved.
+    """
+    savers = [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]
+    added: list[SessionRunHook] = []
+    if not savers and (config.save_checkpoints_secs or config.save_checkpoints_steps):
+        saver = CheckpointSaverHook(
+            config.model_dir or "",
+            save_secs=config.save_checkpoints_secs or None,
+            save_steps=config.save_checkpoints_steps or None,
+            scaffold=spec.scaffold,
+        )
+        savers.append(saver)
+        added.append(saver)
+    if listeners:
+        if not savers:
+            raise ValueError(
+                "There should be a CheckpointSaverHook to use saving_listeners. Please set one of the "
+                "RunConfig.save_checkpoints_steps or RunConfig.save_checkpoints_secs."
+            )
+        savers[0].add_listeners(listeners)
+    return added

@@ -9,11 +9,13 @@ from typing import Any
 
 import tfexp as tf
 from tfexp.core.device import DeviceName
+from tfexp.experiment.confusion import MOST_CLASSES
 from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import SettingError
 from tfexp.experiment.freezing import Frozen, freeze
 from tfexp.experiment.inputs.input import Batches, Share
+from tfexp.experiment.models.objectives import confusion
 from tfexp.experiment.models.phase import evaluation_feeds
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.placing import placed_dynamically
@@ -55,7 +57,8 @@ class Program:
     """The graph and what the runner fetches from it and feeds to it.
 
     `batches` brings what `train` trains on into `features` and `labels`, which can be fed any number of rows.
-    `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `train` one
+    `objective` is the loss with its regularization, `evaluating` what an evaluation feeds beside its rows, `confusion` how
+    many of them, by class, were taken for each class; None: no classes are chosen, or too many to look at. `train` is one
     optimizer step which adds one to `global_step`, and `loss` the objective of all that the step trains on. What `train`
     gives is the step that the variables are of after it. `others` are copies of the model that train by themselves, with
     the same variables. `sync` is how several processes make a step together on parameter servers, `peers` how they do it
@@ -75,6 +78,7 @@ class Program:
     loss: tf.Tensor
     evaluating: dict[Any, Any]
     metrics: dict[str, tf.Tensor]
+    confusion: tf.Tensor | None
     learning_rate: tf.Tensor
     global_step: tf.Variable
     train: tf.Tensor
@@ -109,6 +113,7 @@ class Copy:
     batches: Batches
     objective: Objective
     metrics: dict[str, tf.Tensor]
+    confusion: tf.Tensor | None = None
     start: Start | None = None
     frozen: Frozen | None = None
 
@@ -188,7 +193,12 @@ def copy_of(settings: Settings, share: Share, *, again: bool = False) -> Copy:
         objective = Objective.of(settings.model.loss(outputs, labels, spec))
     with tf.name_scope("metrics"):
         metrics = settings.model.metrics(outputs, labels, spec)
-    return Copy(batches, objective, metrics, start, frozen)
+        counts = None
+        if spec.classes is not None and spec.classes <= MOST_CLASSES:
+            with tf.name_scope("confusion"):
+                chosen = settings.model.chosen(outputs, spec)
+                counts = None if chosen is None else confusion(chosen, labels, spec.classes)
+    return Copy(batches, objective, metrics, counts, start, frozen)
 
 
 def stale_gradients(settings: Settings) -> StaleGradients | None:
@@ -251,6 +261,7 @@ def complete(
         loss=loss,
         evaluating=evaluation_feeds(tf.get_default_graph()),
         metrics=copy.metrics,
+        confusion=copy.confusion,
         learning_rate=learning_rate,
         global_step=tf.train.get_global_step(),
         train=train,

@@ -208,9 +208,16 @@ def _refuse_groups_in_vain(overrides: Sequence[Override], compose: Compose) -> N
 
 
 def _no_such_choice(error: MissingConfigException) -> SettingError:
-    group, _, choice = str(error.missing_cfg_file).rpartition("/")
-    there = error.options or GlobalHydra.instance().config_loader().get_group_options(group)
+    options, parts = GlobalHydra.instance().config_loader().get_group_options, str(error.missing_cfg_file).split("/")
+    # a choice may have slashes, and so may a group, as hydra/launcher has
+    ends = (end for end in range(len(parts) - 1, 0, -1) if all(parts[:end]) and options("/".join(parts[:end])))
+    end = next(ends, len(parts) - 1)
+    group, choice = "/".join(parts[:end]), "/".join(parts[end:])
+    there = options(group)
     problem = no_such("choice", choice, there)
+    if ":" in choice and group in {*SECTIONS, "sweep"}.difference(_FIXED):
+        own = f"{group}=own {group}.target={choice}" if "own" in there else f"{group}.target={choice}"
+        problem = f"'{choice}' is a class, not a choice: write {own}"
     return SettingError(group, problem, "" if group.startswith("hydra/") else f"conf/{group}")
 
 

@@ -10,6 +10,8 @@ to a synchronous step is then not there, so no variable is changed before all gr
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import tfexp as tf
@@ -34,6 +36,7 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.inputs.input import Batches
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.schema import Settings
+from tfexp.train.staleness import StaleGradients
 from tfexp.train.whole_updates import WholeUpdates
 
 __all__ = ["program_of"]
@@ -61,11 +64,10 @@ def _of_this_process(settings: Settings, number: int) -> Replica:
 
 def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, shared: bool) -> Program:
     check_data(settings, dataset)
-    together = settings.update.together
-    graph = tf.Graph()
+    graph, first = tf.Graph(), towers[0].placement
     with graph.as_default():
         tf.set_random_seed(settings.train.seed)
-        with graph.device(towers[0].placement):
+        with graph.device(first):
             tf.train.get_or_create_global_step()  # which a model's random numbers follow
             stale = stale_gradients(settings)
         copies: list[Copy] = []
@@ -74,47 +76,79 @@ def _build(settings: Settings, dataset: Dataset, towers: list[Replica], *, share
             with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}"):
                 readings.append(None if stale is None else stale.reading())
                 copies.append(copy_of(settings, share_of(settings, dataset, tower), again=tower.worker > 0))
-        with graph.device(towers[0].placement), tf.name_scope("train"):
-            global_step, learning_rate, optimizer = learning(settings, copies[0].objective, stale)
-        trains: list[Any] = []
-        pairs = []
-        for tower, copy, reading in zip(towers, copies, readings, strict=True):
-            with graph.device(tower.placement), tf.name_scope(f"tower_{tower.worker}/train/"):
-                gradients = copy.objective.gradients(optimizer, f"tower_{tower.worker}/")
-                if together:
-                    pairs.append(gradients)
-                elif stale is not None:
-                    trains.append(stale.apply(optimizer, gradients, tower.worker, reading))
-                else:
-                    trains.append(optimizer.apply_gradients(gradients, global_step=global_step).outputs[0])
-        with graph.device(towers[0].placement):
-            loss, batches, updates = copies[0].objective.value, _All(copies), None
-            if together:
-                with tf.name_scope("train/"):
-                    loss = tf.add_n([copy.objective.value for copy in copies]) / len(copies)
-                    means = _means(pairs)
-                    if shared:
-                        updates = WholeUpdates(global_step)
-                    with tf.control_dependencies([] if updates is None else [_begun(updates, means)]):
-                        trains = [optimizer.apply_gradients(means, global_step=global_step).outputs[0]]
-                batches = _Together(copies)
-            others = [
-                Tower(copy.batches, train, copy.objective.value) for copy, train in zip(copies[1:], trains[1:], strict=False)
-            ]
+        with graph.device(first), tf.name_scope("train"):
+            _, learning_rate, optimizer = learning(settings, copies[0].objective, stale)
+        batches: Batches
+        others: tuple[Tower, ...] = ()
+        updates = None
+        if settings.update.together:
+            loss, train, updates = _one_update(towers, copies, optimizer, shared)
+            batches = _Together(copies)
+        else:
+            train, *trains = _own_updates(towers, copies, readings, optimizer, stale)
+            loss, batches = copies[0].objective.value, _All(copies)
+            pairs = zip(copies[1:], trains, strict=True)
+            others = tuple(Tower(copy.batches, own, copy.objective.value) for copy, own in pairs)
+        with graph.device(first):
             program = complete(
                 settings,
                 copies[0],
                 batches,
                 loss,
                 learning_rate,
-                trains[0],
+                train,
                 shared=shared,
-                others=tuple(others),
+                others=others,
                 stale=stale,
                 updates=updates,
             )
     graph.finalize()
     return program
+
+
+def _one_update(
+    towers: list[Replica], copies: list[Copy], optimizer: tf.train.Optimizer, shared: bool
+) -> tuple[tf.Tensor, tf.Tensor, WholeUpdates | None]:
+    """Of all towers: the mean loss, the step after it, and what knows whether it was cut off, where that may be."""
+    pairs = []
+    for tower, copy in zip(towers, copies, strict=True):
+        with _training(tower):
+            pairs.append(copy.objective.gradients(optimizer, f"tower_{tower.worker}/"))
+    global_step = tf.train.get_global_step()
+    with tf.device(towers[0].placement), tf.name_scope("train/"):
+        loss = tf.add_n([copy.objective.value for copy in copies]) / len(copies)
+        means = _means(pairs)
+        updates = WholeUpdates(global_step) if shared else None
+        with tf.control_dependencies([] if updates is None else [_begun(updates, means)]):
+            train = optimizer.apply_gradients(means, global_step=global_step).outputs[0]
+    return loss, train, updates
+
+
+def _own_updates(
+    towers: list[Replica],
+    copies: list[Copy],
+    readings: list[Any],
+    optimizer: tf.train.Optimizer,
+    stale: StaleGradients | None,
+) -> list[tf.Tensor]:
+    """Of each tower: the step after its update."""
+    trains = []
+    for tower, copy, reading in zip(towers, copies, readings, strict=True):
+        with _training(tower):
+            gradients = copy.objective.gradients(optimizer, f"tower_{tower.worker}/")
+            if stale is not None:
+                trains.append(stale.apply(optimizer, gradients, tower.worker, reading))
+            else:
+                update = optimizer.apply_gradients(gradients, global_step=tf.train.get_global_step())
+                trains.append(update.outputs[0])
+    return trains
+
+
+@contextlib.contextmanager
+def _training(tower: Replica) -> Iterator[None]:
+    """Where the nodes are that train a tower."""
+    with tf.device(tower.placement), tf.name_scope(f"tower_{tower.worker}/train/"):
+        yield
 
 
 def _means(pairs: list[list[tuple[Any, Any]]]) -> list[tuple[Any, Any]]:

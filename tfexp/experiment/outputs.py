@@ -11,6 +11,8 @@ graph.pbtxt     the graph
 step_stats.pb   with device.placement=dynamic: what a step's nodes took, for the next run's device.costs
 result.json     the final numbers, and apart from them how long it took
 loss.png        the curves
+confusion.csv   where classes are chosen: what the test rows of each class were taken for
+confusion.png   the picture of it
 tasks.json      where each task of a cluster was
 logs/           what each task of a cluster printed
 """
@@ -42,6 +44,8 @@ class RunFiles:
         self.best = path / "checkpoints" / "best"
         self.result = path / "result.json"
         self.plot = path / "loss.png"
+        self.confusion = path / "confusion.csv"
+        self.confusion_plot = path / "confusion.png"
         self.tasks = path / "tasks.json"
         self.logs = path / "logs"
         self.traces = path / "traces"

@@ -12,6 +12,7 @@ import numpy as np
 import tfexp as tf
 from tfexp.experiment.build import Program
 from tfexp.experiment.checkpoints import Checkpoints
+from tfexp.experiment.confusion import Confusion
 from tfexp.experiment.course import Course
 from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import Diverged
@@ -20,10 +21,7 @@ from tfexp.experiment.outputs import RunFiles
 from tfexp.profiler.profiler import report
 from tfexp.runtime.timeline import Timeline
 
-__all__ = ["TRACED", "Recorder"]
-
-TRACED = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-"""How a step is run whose `RunMetadata` is to be kept (`Recorder.trace`)."""
+__all__ = ["Recorder"]
 
 
 class Recorder:
@@ -68,12 +66,13 @@ class Recorder:
         """
         program = self._program
         fetches = {"loss": program.objective, **program.metrics}
+        counts = () if program.confusion is None else program.confusion
         rate = float(self._session.run(program.learning_rate))
         record: Record = {"step": step, "epoch": step / self._course.steps_per_epoch, "learning_rate": rate}
         scalars = {"learning_rate": rate}
         for part, examples in (("train", self._dataset.train), ("test", self._dataset.test)):
             feeds = {program.features: examples.features, program.labels: examples.labels, **program.evaluating}
-            values = self._session.run(fetches, feeds)
+            values, counted = self._session.run((fetches, counts), feeds)
             record[part] = {name: float(value) for name, value in values.items()}
             scalars.update({f"{part}/{name}": value for name, value in record[part].items()})
         for name, value in scalars.items():
@@ -83,10 +82,16 @@ class Recorder:
             record["skipped"] = self._dataset.skipped.rows
         record.update(self.note())
         self.history.add(record)
+        if program.confusion is not None:
+            self._files.write_text(self._files.confusion, self._confusion(counted).text())
         points = [tf.Summary.Value(tag=name, simple_value=value) for name, value in scalars.items()]
         self._writer.add_summary(tf.Summary(value=points), step)
         if self._keep_best and best_of(self.history.records) is record:
             self.checkpoints.save_best(self._session, step)
+
+    def _confusion(self, counts: np.ndarray) -> Confusion:
+        names = self._dataset.spec.class_names or tuple(map(str, range(len(counts))))
+        return Confusion(names, tuple(map(tuple, counts.tolist())))
 
     def numbers(self, status: str, step: int) -> dict[str, Any]:
         """What `result.json` says under `numbers`: what the configuration decides."""

@@ -10,7 +10,6 @@ ends (`in_step`).
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import os
 import time
@@ -32,13 +31,13 @@ from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.in_step import InStep, OwnState
 from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFiles
-from tfexp.experiment.recorder import TRACED, Recorder
+from tfexp.experiment.recorder import Recorder
 from tfexp.experiment.recovering import State, fed
 from tfexp.experiment.replication import InGraph
 from tfexp.experiment.resuming import dropped_before, earlier_records
 from tfexp.experiment.together import Together
 from tfexp.experiment.transfer import from_plain
-from tfexp.experiment.turns import Apart, Over, Turns, turns_of_client
+from tfexp.experiment.turns import Apart, Over, Turns, check_loss, turns_of_client
 from tfexp.experiment.update import Sync
 
 __all__ = ["train"]
@@ -144,13 +143,7 @@ class _Replica:
         records = earlier_records(self.files, self.settings, self.step)
         with recorder.open(records):
             recorder.checkpoints.adopt()
-            dropped = turns.dropped(session)
-            if dropped is not None:
-                before = dropped_before(records, len(dropped))
-                recorder.note = lambda: {"dropped": list(map(int.__add__, before, turns.dropped(session) or before))}
-            if self.program.stale is not None:
-                recorder.note = noting(self.program.stale, session, records)
-            recorder.note = functools.partial(self._noted, recorder.note)
+            recorder.note = self._note(session, records)
             # A session may be lost when a step was made and before it was evaluated.
             if not records or due(self.settings.train.eval_every, self.step, records[-1]["step"]):
                 recorder.evaluate(self.step)
@@ -177,12 +170,14 @@ class _Replica:
             turns.dismiss(session)
             self._wait_to_be_alone(session)
             done = {**self._done(seconds), "checkpoint": Path(str(recorder.checkpoints.last)).name}
-            if interrupted:
-                return {**done, "ended": "interrupted"}
-            values = {name: value.tolist() for name, value in recorder.short_values().items()}
-            copies = [f"worker:{number}" for number in range(self.settings.copies)]
-            late = of_result(recorder.history.records[-1], copies, self.program.stale)
-            return {**done, "ended": status, "numbers": recorder.numbers(status, self.step), "values": values, "late": late}
+            return {**done, "ended": "interrupted"} if interrupted else {**done, **self._result(recorder, status)}
+
+    def _result(self, recorder: Recorder, status: str) -> dict[str, Any]:
+        """What the driver is told of a run that came to its end."""
+        values = {name: value.tolist() for name, value in recorder.short_values().items()}
+        copies = [f"worker:{number}" for number in range(self.settings.copies)]
+        late = of_result(recorder.history.records[-1], copies, self.program.stale)
+        return {"ended": status, "numbers": recorder.numbers(status, self.step), "values": values, "late": late}
 
     def _wait_to_go(self, session: tf.Session) -> None:
         """All workers begin together, once the chief has recorded where they begin."""
@@ -207,10 +202,23 @@ class _Replica:
             return None
         return {"sent": self.meter.sent // self.turns.own, "received": self.meter.received // self.turns.own}
 
-    def _noted(self, note: Callable[[], Record]) -> Record:
-        """What an evaluation records beside its numbers: what `note` says, and the bytes."""
-        moved = self._bytes_per_step()
-        return note() if moved is None else {**note(), "bytes_per_step": moved}
+    def _note(self, session: tf.Session, records: list[Record]) -> Callable[[], Record]:
+        """What says what an evaluation records beside its numbers: of late gradients, dropped or not, and of bytes."""
+        late: Callable[[], Record] = dict
+        dropped = self.turns.dropped(session)
+        if self.program.stale is not None:
+            late = noting(self.program.stale, session, records)
+        elif dropped is not None:
+            before = dropped_before(records, len(dropped))
+
+            def late() -> Record:
+                return {"dropped": list(map(int.__add__, before, self.turns.dropped(session) or before))}
+
+        def note() -> Record:
+            moved = self._bytes_per_step()
+            return late() if moved is None else {**late(), "bytes_per_step": moved}
+
+        return note
 
     def _steps(self) -> dict[str, int]:
         """Steps made here, by worker."""
@@ -222,28 +230,18 @@ class _Replica:
 
         Raises Over where the chief has ended it.
         """
-        train, program, batches, turns = self.settings.train, self.program, self.program.batches, self.turns
-        # what the step counter is after this worker's update, not before
-        batch = (program.features, program.labels) if recorder is not None and train.summary_every else ()
-        fetches = (turns.fetches, program.loss, batch)
+        train, turns = self.settings.train, self.turns
+        batch = (self.program.features, self.program.labels) if recorder is not None and train.summary_every else ()
         reported = time.perf_counter()
-        metered = self.meter or contextlib.nullcontext()
         # Workers that make their steps together also stop together, when the chief does.
         obeys = self.is_chief or not isinstance(turns, Together | InStep)
         while not (self.member.stopping and obeys) and turns.may_begin(self.step):
-            if recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0:
-                metadata = tf.RunMetadata()
-                with metered:
-                    fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                before, self.step = self.step, turns.made(session, fetched)
-                recorder.trace(self.step, metadata)
-            else:
-                with metered:
-                    fetched, loss, values = session.run(fetches, batches.next_feeds())
-                before, self.step = self.step, turns.made(session, fetched)
-            self.loss = float(loss)
-            if not math.isfinite(self.loss):
-                raise Diverged(self.step, f"the loss is {loss} at step {self.step}")
+            traced = bool(recorder is not None and train.trace_every and (turns.own + 1) % train.trace_every == 0)
+            made = turns.make(session, batch, traced=traced, metered=self.meter)
+            before, self.step, self.loss = self.step, made.step, made.loss
+            if recorder is not None and made.metadata is not None:
+                recorder.trace(self.step, made.metadata)
+            check_loss(self.loss, self.step)
             now = time.perf_counter()
             if now - reported >= _REPORT_EVERY or turns.own == 1 or before < self.alone_until <= self.step:
                 reported = now
@@ -251,7 +249,7 @@ class _Replica:
             if recorder is None:
                 continue
             if due(train.summary_every, self.step, before):
-                recorder.summarize(self.step, dict(zip(batch, values, strict=True)))
+                recorder.summarize(self.step, dict(zip(batch, made.batch, strict=True)))
             if due(train.eval_every, self.step, before):
                 with turns.held(session):
                     recorder.evaluate(self.step)

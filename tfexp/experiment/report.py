@@ -56,6 +56,8 @@ def show_result(
         )
     console.print(f"folder      {folder}", markup=False)
     console.print(f"curves      {folder / 'loss.png'}", markup=False)
+    if (folder / "confusion.csv").exists():
+        console.print(f"confusion   {folder / 'confusion.png'}", markup=False)
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ import tfexp as tf
 from tfexp.experiment import manifest
 from tfexp.experiment.build import Program, session_config
 from tfexp.experiment.code_state import keep_patch
+from tfexp.experiment.confusion import Confusion
 from tfexp.experiment.course import Course, due
 from tfexp.experiment.datasets.dataset import Dataset, prepare
 from tfexp.experiment.ended import recorded
@@ -30,14 +30,14 @@ from tfexp.experiment.in_graph import program_of
 from tfexp.experiment.lateness import noting, of_result
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.placing import MEASURED_STEP, keep_measured
-from tfexp.experiment.plot import draw
+from tfexp.experiment.plot import draw, draw_confusion
 from tfexp.experiment.progress import Progress, progress_for
-from tfexp.experiment.recorder import TRACED, Recorder
+from tfexp.experiment.recorder import Recorder
 from tfexp.experiment.report import show_result
 from tfexp.experiment.resuming import begun, earlier_records, note_stay, refuse_if_ended
 from tfexp.experiment.schema import Placer, Settings
 from tfexp.experiment.signals import StopRequest
-from tfexp.experiment.turns import Turns, turns_of_client
+from tfexp.experiment.turns import Turns, check_loss, turns_of_client
 from tfexp.experiment.watching import Watch
 
 __all__ = ["Experiment", "Origin"]
@@ -106,6 +106,9 @@ class Experiment:
         names = self.program.metrics
         metric = next((name for name in ("accuracy", "r2", *names) if name in names), None)
         draw(folder.plot, self.settings.title, records, metric)
+        if folder.confusion.exists():
+            read = Confusion.of_text(folder.confusion.read_text(encoding="utf-8"))
+            draw_confusion(folder.confusion_plot, self.settings.title, read)
         return result
 
     def _train_here(
@@ -209,53 +212,26 @@ class _Training:
 
     def _loop(self, begin: int, turns: Turns, stop: StopRequest, progress: Progress) -> tuple[int, str]:
         """Train from step `begin` to the end; returns the last step and how it ended."""
-        intervals, program, session, recorder = self.settings.train, self.program, self.session, self.recorder
-        batches, total, others = program.batches, self.course.total_steps, bool(program.others)
-        batch = (program.features, program.labels)
-        plain, with_batch = (turns.fetches, program.loss, ()), (turns.fetches, program.loss, batch)
+        every, session, recorder, total = self.settings.train, self.session, self.recorder, self.course.total_steps
         step, status = begin, "finished"
-        dynamic = self.settings.device.placement is Placer.dynamic
         asked: int | None = None
         turns.begin(session, begin)
         while turns.may_begin(step):
-            # which step it will be, is not known where others make steps, too
-            summarized = intervals.summary_every and (others or (step + 1) % intervals.summary_every == 0)
-            fetches = with_batch if summarized else plain
-            traced = intervals.trace_every and (begin + turns.own + 1) % intervals.trace_every == 0
-            measured = dynamic and turns.own + 1 == MEASURED_STEP
-            if traced or measured:
-                metadata = tf.RunMetadata()
-                fetched, loss, values = session.run(fetches, batches.next_feeds(), TRACED, metadata)
-                before, step = step, turns.made(session, fetched)
-                if traced:
-                    recorder.trace(step, metadata)
-                if measured:
-                    self.placed = keep_measured(self.folder, metadata)
-            else:
-                fetched, loss, values = session.run(fetches, batches.next_feeds())
-                before, step = step, turns.made(session, fetched)
-            if not math.isfinite(loss):
-                raise Diverged(step, f"the loss is {loss} at step {step}")
-            progress.step(step, loss)
-            if summarized and due(intervals.summary_every, step, before):
-                recorder.summarize(step, dict(zip(batch, values, strict=True)))
-            if due(intervals.eval_every, step, before):
+            before, step = step, self._step(step, begin, turns, progress)
+            if due(every.eval_every, step, before):
                 recorder.evaluate(step)
-                if should_stop(recorder.history.records, intervals.early_stop):
-                    status = "stopped early"
-                    break
-                ended = self.watch.evaluated(recorder.history.records[-1]) if step < total else None
+                ended = self._ended(step)
                 if ended is not None:
                     status = ended
                     break
             asked = stop.signal or self.watch.signal()
             if asked is not None:
                 break
-            if due(intervals.checkpoint_every, step, before) and step < total:
+            if due(every.checkpoint_every, step, before) and step < total:
                 recorder.save(step)
         turns.end(session)
-        if others:
-            step = int(session.run(program.global_step))
+        if self.program.others:
+            step = int(session.run(self.program.global_step))
         if asked is not None and status == "finished" and step < total:
             recorder.save(step)
             raise stopped(asked, step, total, str(recorder.checkpoints.last), self.folder.path)
@@ -263,3 +239,30 @@ class _Training:
             recorder.evaluate(step)
         recorder.save(step)
         return step, status
+
+    def _step(self, step: int, begin: int, turns: Turns, progress: Progress) -> int:
+        """Make the step after `step`, and record of it what is to be, but for evaluations; returns which one it was."""
+        every, program, recorder = self.settings.train, self.program, self.recorder
+        # which step it will be, is not known where others make steps, too
+        summarized = bool(every.summary_every and (program.others or (step + 1) % every.summary_every == 0))
+        batch = (program.features, program.labels) if summarized else ()
+        traced = bool(every.trace_every and (begin + turns.own + 1) % every.trace_every == 0)
+        measured = turns.own + 1 == MEASURED_STEP and self.settings.device.placement is Placer.dynamic
+        made = turns.make(self.session, batch, traced=traced or measured)
+        if made.metadata is not None:
+            if traced:
+                recorder.trace(made.step, made.metadata)
+            if measured:
+                self.placed = keep_measured(self.folder, made.metadata)
+        check_loss(made.loss, made.step)
+        progress.step(made.step, made.loss)
+        if summarized and due(every.summary_every, made.step, step):
+            recorder.summarize(made.step, dict(zip(batch, made.batch, strict=True)))
+        return made.step
+
+    def _ended(self, step: int) -> str | None:
+        """How the run ends with its last evaluation, if it does: by its own rule, or because who watches it says so."""
+        records = self.recorder.history.records
+        if should_stop(records, self.settings.train.early_stop):
+            return "stopped early"
+        return self.watch.evaluated(records[-1]) if step < self.course.total_steps else None

@@ -1,7 +1,8 @@
 """Whose turn it is: how a loop that trains takes its part in the steps of a run, of which there are `total` in all.
 
-The loop asks `may_begin`, runs a step with what `fetches` says, and tells `made` what that gave, which says the step that
-the variables are of now. Between `begin` and `end`, whatever else this process trains with goes on by itself.
+The loop asks `may_begin`, and makes a step by `make`: that runs what `fetches` says, and tells `made` what that gave, which
+says the step that the variables are of now. Between `begin` and `end`, whatever else this process trains with goes on by
+itself.
 """
 
 from __future__ import annotations
@@ -11,17 +12,29 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import tfexp as tf
 from tfexp.experiment.build import Program, Tower
 from tfexp.experiment.errors import Diverged
 
-__all__ = ["Alone", "Apart", "Over", "Towers", "Turns", "turns_of_client"]
+__all__ = ["Alone", "Apart", "Made", "Over", "Towers", "Turns", "check_loss", "turns_of_client"]
+
+_TRACED = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+_UNMETERED = contextlib.nullcontext()
 
 
 class Over(Exception):  # noqa: N818 -- what happened
     """The training is over, say those that this loop trains with."""
+
+
+class Made(NamedTuple):
+    """A step: which one it was, its loss, what else was fetched, and what was traced of it, if it was to be."""
+
+    step: int
+    loss: float
+    batch: Any
+    metadata: tf.RunMetadata | None
 
 
 class Turns(ABC):
@@ -35,6 +48,22 @@ class Turns(ABC):
     @property
     def fetches(self) -> Any:
         return self.program.train
+
+    def make(
+        self,
+        session: tf.Session,
+        batch: Any = (),
+        *,
+        traced: bool = False,
+        metered: contextlib.AbstractContextManager[Any] | None = None,
+    ) -> Made:
+        """Make a step; `batch` is fetched beside the loss. `metered`: entered while it runs. Raises Over as `made` does."""
+        metadata = tf.RunMetadata() if traced else None
+        fetches = (self.fetches, self.program.loss, batch)
+        options = _TRACED if traced else None
+        with metered or _UNMETERED:
+            fetched, loss, values = session.run(fetches, self.program.batches.next_feeds(), options, metadata)
+        return Made(self.made(session, fetched), float(loss), values, metadata)
 
     # What follows is for those that train beside others; most need little of it.
 
@@ -216,6 +245,12 @@ class Towers(Turns):
         with self._lock:
             self._left, self._abandoned = 0, True
         self._join_in.set()
+
+
+def check_loss(loss: float, step: int) -> None:
+    """Raises Diverged for the loss of a step that is not finite."""
+    if not math.isfinite(loss):
+        raise Diverged(step, f"the loss is {loss} at step {step}")
 
 
 def turns_of_client(program: Program, total: int, copies: int, alone_until: int) -> Turns:

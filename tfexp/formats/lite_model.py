@@ -93,48 +93,47 @@ def type_of(dtype: Any) -> str:
 def write_model(model: LiteModel) -> bytes:
     """The model's file. Constants stand in buffers of their own; buffer 0 is empty, and what has no data refers to it."""
     buffers: list[dict[str, Any]] = [{}]
-    tensors = []
-    for tensor in model.tensors:
-        if tensor.data is not None:
-            buffers.append({"data": np.frombuffer(tensor.data.tobytes(), np.uint8)})
-        tensors.append(
-            {
-                "shape": tensor.shape,
-                "type": tensor.type,
-                "buffer": 0 if tensor.data is None else len(buffers) - 1,
-                "name": tensor.name,
-                "quantization": _quantization_fields(tensor.quantization),
-                "is_variable": tensor.is_variable,
-            }
-        )
+    tensors = [_tensor_fields(tensor, buffers) for tensor in model.tensors]
     codes: dict[tuple[str, int, str | None], int] = {}
-    operators = [
-        {
-            "opcode_index": codes.setdefault((step.op, step.version, step.custom), len(codes)),
-            "inputs": step.inputs,
-            "outputs": step.outputs,
-            "builtin_options": (OPERATORS[step.op], step.options) if OPERATORS[step.op] else None,
-        }
-        for step in model.operators
-    ]
-    numbers = list(OPERATORS)
+    operators = [_operator_fields(step, codes) for step in model.operators]
     fields = {
         "version": VERSION,
         "description": model.description,
-        "operator_codes": [
-            # Readers of 1.15 know the first of the two numbers only, which is one byte.
-            {
-                "deprecated_builtin_code": numbers.index(op),
-                "builtin_code": numbers.index(op),
-                "version": version,
-                "custom_code": custom,
-            }
-            for op, version, custom in codes
-        ],
+        "operator_codes": [_code_fields(*code) for code in codes],
         "subgraphs": [{"tensors": tensors, "inputs": model.inputs, "outputs": model.outputs, "operators": operators}],
         "buffers": buffers,
     }
     return encode("Model", fields, FILE_IDENTIFIER)
+
+
+def _tensor_fields(tensor: LiteTensor, buffers: list[dict[str, Any]]) -> dict[str, Any]:
+    """A tensor's; its constant is added to the buffers."""
+    if tensor.data is not None:
+        buffers.append({"data": np.frombuffer(tensor.data.tobytes(), np.uint8)})
+    return {
+        "shape": tensor.shape,
+        "type": tensor.type,
+        "buffer": 0 if tensor.data is None else len(buffers) - 1,
+        "name": tensor.name,
+        "quantization": _quantization_fields(tensor.quantization),
+        "is_variable": tensor.is_variable,
+    }
+
+
+def _operator_fields(step: LiteOperator, codes: dict[tuple[str, int, str | None], int]) -> dict[str, Any]:
+    """An operator's; its op has a number in `codes`, from here on if not before."""
+    return {
+        "opcode_index": codes.setdefault((step.op, step.version, step.custom), len(codes)),
+        "inputs": step.inputs,
+        "outputs": step.outputs,
+        "builtin_options": (OPERATORS[step.op], step.options) if OPERATORS[step.op] else None,
+    }
+
+
+def _code_fields(op: str, version: int, custom: str | None) -> dict[str, Any]:
+    number = list(OPERATORS).index(op)
+    # Readers of 1.15 know the first of the two numbers only, which is one byte.
+    return {"deprecated_builtin_code": number, "builtin_code": number, "version": version, "custom_code": custom}
 
 
 def _quantization_fields(quantization: Quantization | None) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scope_names import is_exported, prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.zeros import filled_with_zeros
 
 
 @contextlib.contextmanager
@@ -429,7 +430,5 @@ def zeros_like_output(op: Operation, index: int) -> Tensor:
         with get_default_graph().control_dependencies([pivot]):
             return zeros_like_variable(other_side, get_op("VariableShape")(other_side))
     shape = get_op("Shape")(other_side, name="Shape")
-    with get_default_graph().control_dependencies([pivot]), name_scope("zeros") as scope:
-        zero = constant(0, dtype=value.dtype.base_dtype, name="Const")
-        filled: Tensor = get_op("Fill")(shape, zero, name=scope)
-        return filled
+    with get_default_graph().control_dependencies([pivot]):
+        return filled_with_zeros(shape, value.dtype)

@@ -33,9 +33,8 @@ from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, 
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.zeros import constant_zeros
 
-# Zeros of so many elements and more are filled at run time, not written into the graph.
-_LARGE = 1000
 _TRAINABLE_KINDS = frozenset({"float16", "float32", "float64", "bfloat16", "complex64", "complex128", "resource", "variant"})
 
 
@@ -419,17 +418,11 @@ def _ones_like(y: Any, name: str) -> Tensor:
 def _zeros_like(x: Tensor) -> Tensor:
     """As `tf.zeros_like` makes them: a constant where the shape is known, and small enough to be written down."""
     shape, dtype = x.get_shape(), x.dtype.base_dtype
-    zeros: Tensor
     if dtype is dtypes.resource:
         return zeros_like_variable(x)
-    if not shape.is_fully_defined():
-        zeros = get_op("ZerosLike")(x, name="zeros_like")
-    elif (shape.num_elements() or 0) < _LARGE:
-        zeros = constant(0, dtype=dtype, shape=shape.as_list(), name="zeros_like")
-    else:
-        with name_scope("zeros_like") as scope:
-            dims = constant(shape.as_list(), dtype=dtypes.int32, name="shape_as_tensor")
-            zeros = get_op("Fill")(dims, constant(0, dtype=dtype, name="Const"), name=scope)
+    if shape.is_fully_defined():
+        return constant_zeros(shape, dtype, "zeros_like")
+    zeros: Tensor = get_op("ZerosLike")(x, name="zeros_like")
     return zeros
 
 

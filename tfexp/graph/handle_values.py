@@ -8,8 +8,8 @@ from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
 from tfexp.graph.handles import handle_dtype, handle_shape
-from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.zeros import filled_with_zeros
 
 
 def variable_shape(handle: Tensor, out_type: Any = dtypes.int32) -> Tensor:
@@ -26,7 +26,4 @@ def zeros_like_variable(handle: Tensor, dims: Tensor | None = None) -> Tensor:
     dtype = handle_dtype(handle)
     if dtype is None:
         raise TypeError(f"{handle.name} is the handle of something whose type is not known: there are no zeros like it")
-    dims = variable_shape(handle) if dims is None else dims
-    with name_scope("zeros") as scope:
-        zeros: Tensor = get_op("Fill")(dims, constant(0, dtype=dtype, name="Const"), name=scope)
-        return zeros
+    return filled_with_zeros(variable_shape(handle) if dims is None else dims, dtype)

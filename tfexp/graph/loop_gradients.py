@@ -14,7 +14,6 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
-from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import CondContext, in_context, switch_ref_or_tensor
 from tfexp.graph.convert import constant
 from tfexp.graph.handle_values import zeros_like_variable
@@ -23,17 +22,16 @@ from tfexp.graph.loop_nodes import (
     is_loop_switch,
     is_switch,
     loop_constant_of,
+    loop_of,
     output_context,
     while_context_of,
 )
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext, next_iteration
-
-# Zeros of so many elements and more are filled at run time, not written into the graph.
-_LARGE = 1000
+from tfexp.graph.zeros import constant_zeros, filled_with_zeros
 
 
 class LoopGradient:
@@ -77,12 +75,6 @@ class LoopGradient:
             forward.name,
             self,
         )
-
-    @contextlib.contextmanager
-    def outside(self) -> Iterator[None]:
-        """Build where tf.gradients was called, for a while, from inside the backward loop."""
-        with in_context(self._calling):
-            yield
 
     @property
     def grad_sync(self) -> Operation:
@@ -141,6 +133,12 @@ class LoopGradient:
         pushed.op._add_control_input(self.forward_index.op._inputs[0].op)
         return stack
 
+    def remembered(self, value: Tensor, dead_branch: bool = False) -> Tensor:
+        """`pop` what is pushed for it, as nodes of where tf.gradients was called; to be called inside the backward loop."""
+        with in_context(self._calling):
+            stack = self.push(value, dead_branch)
+        return self.pop(stack, value, dead_branch)
+
     def pop(self, stack: Tensor, value: Tensor, dead_branch: bool = False) -> Tensor:
         """In the backward loop: `value` as it was in the iteration that is undone."""
         guard = self._branch_between(stack, value)
@@ -191,17 +189,13 @@ class LoopGradient:
         known = static_value(current) if current.op.type == "Const" else None
         if known is not None:
             return constant(known, dtype=current.dtype)
-        with self.outside():
-            stack = state.push(current)
-        recalled = state.pop(stack, current)
+        recalled = state.remembered(current)
         return recalled if state is self else self.context.add_value(recalled)
 
     def predicate(self, pred: Tensor) -> Tensor:
         """What the predicate of a cond in the loop was in the iteration that is undone."""
         if pred.name not in self._recalled:
-            with self.outside():
-                stack = self.push(pred)
-            self._recalled[pred.name] = self.pop(stack, pred)
+            self._recalled[pred.name] = self.remembered(pred)
         return self._recalled[pred.name]
 
 
@@ -217,8 +211,8 @@ class LoopGradients:
         forward = while_context_of(op)
         if forward in self._by_context:
             return []
-        around = None if forward.outer_context is None else forward.outer_context.while_context()
-        state = LoopGradient(forward, self._by_context.get(around), self._calling)
+        outer = self._by_context.get(loop_of(forward.outer_context))
+        state = LoopGradient(forward, outer, self._calling)
         self._by_context[forward] = state
         return state.forward_exits
 
@@ -226,7 +220,7 @@ class LoopGradients:
         """The loop that the gradients of `op`'s outputs (`before`) or of its inputs are in."""
         context: Any = while_context_of(op)
         if before and is_loop_exit(op) and context is not None:
-            context = None if context.outer_context is None else context.outer_context.while_context()
+            context = loop_of(context.outer_context)
         return self._by_context.get(context)
 
     @contextlib.contextmanager
@@ -276,7 +270,7 @@ class LoopGradients:
         """The gradient of a loop's result that nothing depends on."""
         forward = while_context_of(value.op)
         around = forward.outer_context
-        outer = self._by_context.get(None if around is None else around.while_context())
+        outer = self._by_context.get(loop_of(around))
         shape, dtype = value.get_shape(), value.dtype.base_dtype
         if outer is None:
             if shape.is_fully_defined():
@@ -288,10 +282,8 @@ class LoopGradients:
                 return constant_zeros(shape, dtype)
         with in_context(around):
             dims = get_op("Shape")(value)
-        with outer.outside():
-            stack = outer.push(dims)
         with in_context(outer.context):
-            return filled_with_zeros(outer.pop(stack, dims), dtype)
+            return filled_with_zeros(outer.remembered(dims), dtype)
 
     def zeros_like_output(self, op: Operation, index: int) -> Tensor | None:
         """Zeros for an output of `op` that got no gradient; None for the Switch of a loop variable.
@@ -324,24 +316,4 @@ class LoopGradients:
         else:
             with in_context(context):
                 dims = get_op("Shape")(value)
-        with state.outside():
-            stack = state.push(dims, dead_branch)
-        return filled_with_zeros(state.pop(stack, dims, dead_branch), dtype)
-
-
-def constant_zeros(shape: TensorShape, dtype: dtypes.DType) -> Tensor:
-    """Zeros of a known shape, as `tf.zeros` makes them."""
-    dims = shape.as_list()
-    if (shape.num_elements() or 0) < _LARGE:
-        return constant(0, dtype=dtype, shape=dims, name="zeros")
-    with name_scope("zeros") as scope:
-        size = constant(dims, dtype=dtypes.int32, name="shape_as_tensor")
-        filled: Tensor = get_op("Fill")(size, constant(0, dtype=dtype, name="Const"), name=scope)
-        return filled
-
-
-def filled_with_zeros(dims: Tensor, dtype: dtypes.DType) -> Tensor:
-    """Zeros of the shape `dims`, as `tf.zeros` makes them."""
-    with name_scope("zeros") as scope:
-        filled: Tensor = get_op("Fill")(dims, constant(0, dtype=dtype.base_dtype, name="Const"), name=scope)
-        return filled
+        return filled_with_zeros(state.remembered(dims, dead_branch), dtype)

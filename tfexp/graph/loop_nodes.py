@@ -37,10 +37,14 @@ def loop_constant_of(tensor: Tensor) -> Operation | None:
     return op if is_loop_constant(op) else None
 
 
+def loop_of(context: Any) -> Any:
+    """The innermost `WhileContext` of a control-flow context (itself, if it is one), or None."""
+    return None if context is None else context.while_context()
+
+
 def while_context_of(op: Operation) -> Any:
     """The innermost `WhileContext` that `op` is in, or None."""
-    context = op._control_flow_context
-    return None if context is None else context.while_context()
+    return loop_of(op._control_flow_context)
 
 
 def output_context(op: Operation) -> Any:
@@ -72,28 +76,28 @@ def is_loop_switch(op: Operation) -> bool:
 def check_input(op: Operation, context: Any, tensor: Tensor) -> None:
     """ValueError when `op`, built in `context`, cannot see `tensor` because that is inside of a loop."""
     source = output_context(tensor.op)
-    inner = None if source is None else source.while_context()
+    inner = loop_of(source)
     if inner is None or source is context:
         return
-    loop = None if context is None else context.while_context()
+    loop = loop_of(context)
     if loop is None:
         # Enters and Switches of a loop inside another are built in no context at all.
         if is_loop_enter(op) or is_switch(op):
             return
         why = f"{tensor.op.name!r} is in a while loop."
     else:
-        if _contains(loop, inner) or (inner.gradient is not None and inner.gradient.forward is loop):
+        if _is_within(loop, inner) or (inner.gradient is not None and inner.gradient.forward is loop):
             return
         if loop.gradient is not None:
             forward = loop.gradient.forward
-            if _contains(forward, inner) or forward is inner.outer_context:
+            if _is_within(forward, inner) or forward is inner.outer_context:
                 return
         why = "they are in different while loops."
     raise ValueError(f"Cannot use {tensor.op.name!r} as input to {op.name!r} because {why}")
 
 
-def _contains(context: Any, outer: Any) -> bool:
-    """Whether `outer` is `context` or one around it."""
+def _is_within(context: Any, outer: Any) -> bool:
+    """Whether `context` is `outer` or one inside of it."""
     while context is not None:
         if context is outer:
             return True

@@ -9,18 +9,12 @@ from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import CondContext, in_context, merge, switch_ref_or_tensor
 from tfexp.graph.convert import IndexedSlices, constant
-from tfexp.graph.loop_gradients import filled_with_zeros
+from tfexp.graph.loop_gradients import LoopGradient
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.while_context import WhileContext, loop_switch, next_iteration
-
-
-def _backward_context() -> WhileContext | None:
-    """The loop that is built backwards just now."""
-    context = get_default_graph()._get_control_flow_context()
-    loop: WhileContext | None = None if context is None else context.while_context()
-    return loop if loop is not None and loop.gradient is not None else None
+from tfexp.graph.while_context import WhileContext, current_loop_gradient, loop_switch, next_iteration
+from tfexp.graph.zeros import filled_with_zeros
 
 
 def exit_gradient(op: Operation, grad: Any) -> Any:
@@ -30,8 +24,9 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
         raise LookupError(f"Exit {op.name!r} is not of a tf.while_loop of this process: imported loops have no gradient")
     if forward.while_context().gradient is not None:
         raise TypeError("Second-order gradient for while loops not supported.")
-    context = _backward_context()
-    assert context is not None
+    state = current_loop_gradient()
+    assert state is not None
+    context = state.context
     if not context.back_prop:
         return None
     if isinstance(grad, IndexedSlices):
@@ -41,85 +36,51 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
 
 
 def _enter_backwards(context: WhileContext, grad: Tensor) -> Tensor:
-    context.add_name(grad)
     with context.entered():
-        entered = get_op("Enter")(
-            grad, frame_name=context.name, is_constant=False, parallel_iterations=context.parallel_iterations, name="b_exit"
-        )
-    context.loop_enters.append(entered)
-    result: Tensor = entered
-    return result
+        return context.start(grad, "b_exit")
 
 
 def enter_gradient(op: Operation, grad: Any) -> Any:
     """Out of the backward loop: the last value for a loop variable, the sum over all iterations for a loop constant."""
-    context = _backward_context()
-    if context is None or not context.back_prop:
+    state = current_loop_gradient()
+    if state is None or not state.context.back_prop:
         return grad
+    context = state.context
     if not op.attrs["is_constant"]:
         with context.entered():
             return context.leaves(grad)
     if isinstance(grad, IndexedSlices):
         return _accumulated_slices(context, op, grad)
-    return context.accumulate(_initial_sum(context, op, grad), grad)
+    return context.accumulate(_initial_sum(state, op, grad), grad)
 
 
-def _initial_sum(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
+def _initial_sum(state: LoopGradient, op: Operation, grad: Tensor) -> Tensor:
     """Zeros to start the sum with, made around the backward loop; their shape only matters when no iteration runs."""
     shape, dtype = grad.get_shape(), grad.dtype.base_dtype
     if shape.is_fully_defined():
-        with context.around():
+        with state.context.around():
             return constant(0, dtype=dtype, shape=shape.as_list(), name="b_acc")
     value = op._inputs[0]
-    around = context.outer_context
+    around = state.context.outer_context
     if isinstance(around, WhileContext) and around.gradient is not None:
-        state = context.gradient
-        assert state is not None
         with in_context(state.forward.outer_context):
             dims = get_op("Shape")(value)
-        outer = around.gradient
-        with outer.outside():
-            stack = outer.push(dims)
         with in_context(around):
-            return filled_with_zeros(outer.pop(stack, dims), dtype)
-    with context.around():
+            return filled_with_zeros(around.gradient.remembered(dims), dtype)
+    with state.context.around():
         return filled_with_zeros(get_op("Shape")(value), dtype)
 
 
 def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> IndexedSlices:
     """The rows of all iterations, one after another, behind one row of zeros."""
     with context.around():
-        rows = grad.values.get_shape()
-        dtype = grad.values.dtype.base_dtype
-        if rows.is_fully_defined():
-            first = constant(0, dtype=dtype, shape=[1, *rows.as_list()[1:]], name="b_acc")
-        else:
-            first = filled_with_zeros(_one_row(get_op("Shape")(op._inputs[0])), dtype)
-        starts = [constant([0], dtype=grad.indices.dtype.base_dtype), first]
-        if grad.dense_shape is not None:
-            kind, length = grad.dense_shape.dtype.base_dtype, grad.dense_shape.get_shape()
-            if length.is_fully_defined():
-                starts.append(constant(0, dtype=kind, shape=length.as_list()))
-            else:
-                starts.append(get_op("ZerosLike")(get_op("Shape")(op._inputs[0], out_type=kind), name="zeros_like"))
+        starts = _initial_slices(op, grad)
     with context.entered():
-        for start in starts:
-            context.add_name(start)
-        entered = [
-            get_op("Enter")(
-                start,
-                frame_name=context.name,
-                is_constant=False,
-                parallel_iterations=context.parallel_iterations,
-                name="b_acc",
-            )
-            for start in starts
-        ]
+        entered = [context.start(start, "b_acc") for start in starts]
         # They grow from iteration to iteration.
-        shapes = [TensorShape([None]), TensorShape([None]).concatenate(first.get_shape()[1:]), TensorShape(None)]
+        shapes = [TensorShape([None]), TensorShape([None]).concatenate(starts[1].get_shape()[1:]), TensorShape(None)]
         for tensor, shape in zip(entered, shapes, strict=False):
             tensor._shape = shape
-        context.loop_enters.extend(entered)
         merged = [merge([tensor, tensor], name="b_acc") for tensor in entered]
         assert context.pivot is not None
         switched = [loop_switch(tensor, context.pivot) for tensor in merged]
@@ -130,6 +91,23 @@ def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlice
             context.close(start, value)
         left = [context.leaves(at_end, "b_acc") for at_end, _ in switched]
     return IndexedSlices(left[1], left[0], left[2] if grad.dense_shape is not None else None)
+
+
+def _initial_slices(op: Operation, grad: IndexedSlices) -> list[Tensor]:
+    """The index and the row of zeros to start with, and a dense shape of zeros where `grad` has one."""
+    rows, dtype = grad.values.get_shape(), grad.values.dtype.base_dtype
+    if rows.is_fully_defined():
+        first = constant(0, dtype=dtype, shape=[1, *rows.as_list()[1:]], name="b_acc")
+    else:
+        first = filled_with_zeros(_one_row(get_op("Shape")(op._inputs[0])), dtype)
+    starts = [constant([0], dtype=grad.indices.dtype.base_dtype), first]
+    if grad.dense_shape is not None:
+        kind, length = grad.dense_shape.dtype.base_dtype, grad.dense_shape.get_shape()
+        if length.is_fully_defined():
+            starts.append(constant(0, dtype=kind, shape=length.as_list()))
+        else:
+            starts.append(get_op("ZerosLike")(get_op("Shape")(op._inputs[0], out_type=kind), name="zeros_like"))
+    return starts
 
 
 def _joined(before: Tensor, new: Tensor) -> Tensor:
@@ -151,32 +129,30 @@ def _one_row(dims: Tensor) -> Tensor:
 
 def loop_switch_gradient(op: Operation, grads: Any) -> list[Any]:
     """Of a loop variable's Switch, which is visited twice: first from outside the loop, then from its body."""
-    context = _backward_context()
-    if context is None or context.gradient is None:
+    state = current_loop_gradient()
+    if state is None:
         raise LookupError(f"The gradient of Switch {op.name!r} is defined inside tf.cond and tf.while_loop only")
-    merged = context.gradient.merges.get(op)
+    merged = state.merges.get(op)
     if merged is not None:
         if grads[1] is not None:
-            context.close(merged, next_iteration(grads[1]))
+            state.context.close(merged, next_iteration(grads[1]))
         return [None, None]
     if grads[0] is None:
         return [None, None]
     merged = merge([grads[0], grads[0]], name="b_switch")
-    context.gradient.merges[op] = merged
+    state.merges[op] = merged
     return [merged, None]
 
 
 def loop_merge_gradient(op: Operation, grad: Any) -> list[Any]:
     """Of a loop variable's Merge: on with the backward loop, or out of it."""
-    context = _backward_context()
-    if context is None or context.pivot is None:
+    state = current_loop_gradient()
+    if state is None or state.context.pivot is None:
         raise LookupError(f"The gradient of Merge {op.name!r} is defined inside tf.cond and tf.while_loop only")
-    return list(switch_ref_or_tensor(grad, context.pivot))
+    return list(switch_ref_or_tensor(grad, state.context.pivot))
 
 
 def branch_predicate(context: CondContext) -> Tensor:
     """The predicate that sends the gradient of a cond's result into its branches: the recalled one inside a loop."""
-    loop = _backward_context()
-    if loop is None or loop.gradient is None:
-        return context.pred
-    return loop.gradient.predicate(context.pred)
+    state = current_loop_gradient()
+    return context.pred if state is None else state.predicate(context.pred)

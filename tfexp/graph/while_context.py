@@ -8,7 +8,7 @@ depend on the iteration otherwise wait for the loop's pivot; whatever leaves, le
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +16,16 @@ from tensorboard.compat.proto import attr_value_pb2
 
 from tfexp.core.op import get_op
 from tfexp.graph import context_protos
-from tfexp.graph.control_flow import ControlFlowContext, merge
+from tfexp.graph.control_flow import ControlFlowContext, in_context, merge
 from tfexp.graph.convert import constant
-from tfexp.graph.loop_nodes import is_loop_constant, is_loop_enter, is_loop_exit, output_context, while_context_of
+from tfexp.graph.loop_nodes import (
+    is_loop_constant,
+    is_loop_enter,
+    is_loop_exit,
+    loop_of,
+    output_context,
+    while_context_of,
+)
 from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import is_exported, prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import get_default_graph
@@ -203,18 +210,13 @@ class WhileContext(ControlFlowContext):
 
     def _recalled(self, tensor: Tensor) -> Tensor | None:
         """In a loop that runs another one backwards: what `tensor` was in the iteration that is undone."""
-        current = get_default_graph()._get_control_flow_context()
-        context = None if current is None else current.while_context()
-        if context is None or context.gradient is None:
+        state = current_loop_gradient()
+        if state is None:
             return None
         source = while_context_of(tensor.op)
         if is_loop_exit(tensor.op) and source is not None:
-            source = source.outer_context
-            source = None if source is None else source.while_context()
-        if source is not context.gradient.forward:
-            return None
-        recalled: Tensor = context.gradient.real_value(tensor)
-        return recalled
+            source = loop_of(source.outer_context)
+        return state.real_value(tensor) if source is state.forward else None
 
     def enter(self, value: Tensor, is_constant: bool = False, name: str | None = None) -> Tensor:
         """An Enter for `value`, which is a value of the surrounding context, built as part of this one."""
@@ -234,7 +236,7 @@ class WhileContext(ControlFlowContext):
     def _is_around(self, op: Operation) -> bool:
         """Whether an Enter of this loop can wait for `op`: it is just outside, in no loop that is further out."""
         wanted, context = output_context(op), self._outer_context
-        outermost = None if context is None else context.while_context()
+        outermost = loop_of(context)
         while context is not wanted:
             if context is None or context is outermost:
                 return False
@@ -255,12 +257,8 @@ class WhileContext(ControlFlowContext):
     def _context_that_measures(self, op: Operation) -> Any:
         if op.type not in _SHAPE_OPS:
             return None
-        current = get_default_graph()._get_control_flow_context()
-        context = None if current is None else current.while_context()
-        if context is None or context.gradient is None:
-            return None
-        source = while_context_of(op._inputs[0].op)
-        if source is None or source is not context.gradient.forward:
+        state = current_loop_gradient()
+        if state is None or while_context_of(op._inputs[0].op) is not state.forward:
             return None
         return op._inputs[0].op._control_flow_context
 
@@ -314,11 +312,16 @@ class WhileContext(ControlFlowContext):
 
     def variable(self, initial: Tensor, name: str | None = None, merge_name: str | None = None) -> Tensor:
         """The Merge of a new loop variable that starts with `initial`; to be called inside the context."""
+        entered = self.start(initial, name)
+        merged: Tensor = merge([entered, entered], name=merge_name)
+        return merged
+
+    def start(self, initial: Tensor, name: str | None = None) -> Tensor:
+        """The Enter of what starts with `initial`; to be called inside the context."""
         self.add_name(initial)
         entered = enter(initial, self._name, False, self.parallel_iterations, name)
         self.loop_enters.append(entered)
-        merged: Tensor = merge([entered, entered], name=merge_name)
-        return merged
+        return entered
 
     def add_name(self, tensor: Tensor) -> None:
         """Take `tensor` as it is: it needs no way in."""
@@ -374,16 +377,15 @@ class WhileContext(ControlFlowContext):
             self.close(merged, next_iteration(get_op("AddV2")(in_body, grad, name="Add")))
             return self.leaves(at_end, "b_acc")
 
-    @contextlib.contextmanager
-    def around(self) -> Iterator[None]:
+    def around(self) -> contextlib.AbstractContextManager[None]:
         """Build in the context around this loop."""
-        graph = get_default_graph()
-        saved = graph._get_control_flow_context()
-        graph._set_control_flow_context(self._outer_context)
-        try:
-            yield
-        finally:
-            graph._set_control_flow_context(saved)
+        return in_context(self._outer_context)
+
+
+def current_loop_gradient() -> LoopGradient | None:
+    """What the loop that is being built is the gradient of, if it runs another one backwards."""
+    loop: WhileContext | None = loop_of(get_default_graph()._get_control_flow_context())
+    return None if loop is None else loop.gradient
 
 
 context_protos.register_kind("while_ctxt", WhileContext.from_proto)

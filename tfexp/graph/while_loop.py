@@ -13,8 +13,9 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import merge, switch_ref_or_tensor
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.functional_while import functional_while
-from tfexp.graph.loop_nodes import is_loop_constant
+from tfexp.graph.loop_nodes import is_loop_constant, loop_of
 from tfexp.graph.operation import Operation
+from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
@@ -98,7 +99,7 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, same_structure: bool) -> 
     results = nest.pack_sequence_as(
         loop_vars,
         [
-            v if hasattr(v, "flow") or isinstance(v, nest.Composite) else convert_to_tensor_or_indexed_slices(v)
+            v if is_array(v) or isinstance(v, nest.Composite) else convert_to_tensor_or_indexed_slices(v)
             for v in nest.flatten(loop_vars)
         ],
     )
@@ -169,7 +170,7 @@ def _to_tensor(leaf: Any) -> Any:
     """A leaf as it goes round the loop; a TensorArray does as its flow."""
     if isinstance(leaf, nest.Composite):
         return leaf
-    return leaf.flow if hasattr(leaf, "_with_flow") else convert_to_tensor_or_indexed_slices(leaf)
+    return leaf.flow if is_array(leaf) else convert_to_tensor_or_indexed_slices(leaf)
 
 
 def _parts(value: Any) -> list[Tensor]:
@@ -199,10 +200,8 @@ class _Variables:
                 leaves.append(IndexedSlices(*parts))
             elif isinstance(leaf, nest.Composite):
                 leaves.append(leaf.with_parts(parts))
-            elif hasattr(template, "_with_flow"):
-                leaves.append(template._with_flow(parts[0]))
             else:
-                leaves.append(parts[0])
+                leaves.append(with_flow(template, parts[0]))
         return nest.pack_sequence_as(self.structure, leaves)
 
 
@@ -262,7 +261,7 @@ def _wait_for_outer_pivot(context: WhileContext, op: Operation) -> None:
     """A variable that starts with a constant of a loop around starts in each of that loop's iterations."""
     if not is_loop_constant(op._inputs[0].op):
         return
-    around = None if context.outer_context is None else context.outer_context.while_context()
+    around = loop_of(context.outer_context)
     if around is not None:
         op._add_control_input(around.control_pivot().op)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.plan.alias import RootMap, Roots, writes
@@ -19,67 +21,79 @@ def freeze(
     roots = copy_reads(draft)
     # A constant inside a branch still has to die with it.
     nodes = [node for node in draft.nodes if node in mortal or not node.is_constant]
-    computed = {v for node in nodes for v in node.outputs}
     values = list(dict.fromkeys([*draft.feeds, *(v for n in nodes for v in (*n.inputs, *n.outputs)), *draft.fetches]))
-    number = {value: i for i, value in enumerate(values)}
-    positions = {node: i for i, node in enumerate(nodes)}
-    parking = _find_parking(nodes)
-    steps = []
-    for node in nodes:
-        assert node.kernel is not None
-        flags = ref_flags(node)
-        updated = writes(node, roots)
-        steps.append(
-            Step(
-                name=node.name,
-                op=node.op,
-                attrs=node.attrs,
-                device=node.device,
-                origin=node.origin,
-                kernel=node.kernel,
-                call=node.call,
-                inputs=tuple(number[v] for v in node.inputs),
-                outputs=tuple(number[v] for v in node.outputs),
-                reads_through=tuple(v.dtype._is_ref_dtype and not f for v, f in zip(node.inputs, flags, strict=True)),
-                needs_value=() if node.op.allows_uninitialized_input else tuple(i for i, f in enumerate(flags) if f),
-                copied=_copied(node, flags, updated, roots),
-                waits_for_dead=tuple(positions[c] for c in node.controls if c in mortal),
-                may_be_dead=node in mortal,
-                writes=tuple(number[v] for v in node.ref_inputs()) if updated else (),
-                input_names=tuple(v.name for v in node.inputs),
-                controls=tuple(c.name for c in node.controls),
-                loop=None if node.loop is None else _freeze_loop(node.loop),
-                behind=tuple(sorted(positions[b] for b in node.behind if b in positions)),
-                waits=node.waits,
-                parks=node in parking,
-                copies=node.copies,
-            )
-        )
-    slots = tuple(
-        Slot(
-            name=v.name,
-            dtype=v.dtype,
-            shape=v.shape,
-            constant=None if v in computed else v.constant,
-            buffer=draft.buffer_of.get(v),
-            may_be_dead=may_be_dead(v, mortal),
-        )
-        for v in values
+    freezer = _Freezer(
+        positions={node: i for i, node in enumerate(nodes)},
+        number={value: i for i, value in enumerate(values)},
+        mortal=mortal,
+        parking=_find_parking(nodes),
+        roots=roots,
     )
+    steps = tuple(freezer.step(node) for node in nodes)
+    computed = {v for node in nodes for v in node.outputs}
     return Plan(
-        slots=slots,
-        feeds=tuple(number[v] for v in draft.feeds),
-        steps=tuple(steps),
-        fetches=_fetches(draft, number, roots, inner),
+        slots=tuple(freezer.slot(value, draft.buffer_of.get(value), value in computed) for value in values),
+        feeds=tuple(freezer.number[v] for v in draft.feeds),
+        steps=steps,
+        fetches=_fetches(draft, freezer.number, roots, inner),
         passes=passes,
         buffers=tuple(draft.buffer_sizes),
         may_wait=any(_may_wait(node) for node in nodes),
         fed_shapes=fed_shapes,
         shares=draft.shares or bool(draft.sections) or any(_shares(step) for step in steps),
-        parks=bool(parking),
-        sections=tuple(_section(strands, positions) for strands in draft.sections),
+        parks=bool(freezer.parking),
+        sections=tuple(_section(strands, freezer.positions) for strands in draft.sections),
         inner=inner,
     )
+
+
+class _Freezer(NamedTuple):
+    """What is known of a whole draft, and turns its parts into a plan's."""
+
+    positions: dict[Node, int]
+    number: dict[Value, int]
+    mortal: set[Node]
+    parking: set[Node]
+    roots: RootMap
+
+    def step(self, node: Node) -> Step:
+        assert node.kernel is not None
+        flags = ref_flags(node)
+        updated = writes(node, self.roots)
+        return Step(
+            name=node.name,
+            op=node.op,
+            attrs=node.attrs,
+            device=node.device,
+            origin=node.origin,
+            kernel=node.kernel,
+            call=node.call,
+            inputs=tuple(self.number[v] for v in node.inputs),
+            outputs=tuple(self.number[v] for v in node.outputs),
+            reads_through=tuple(v.dtype._is_ref_dtype and not f for v, f in zip(node.inputs, flags, strict=True)),
+            needs_value=() if node.op.allows_uninitialized_input else tuple(i for i, f in enumerate(flags) if f),
+            copied=_copied(node, flags, updated, self.roots),
+            waits_for_dead=tuple(self.positions[c] for c in node.controls if c in self.mortal),
+            may_be_dead=node in self.mortal,
+            writes=tuple(self.number[v] for v in node.ref_inputs()) if updated else (),
+            input_names=tuple(v.name for v in node.inputs),
+            controls=tuple(c.name for c in node.controls),
+            loop=None if node.loop is None else _freeze_loop(node.loop),
+            behind=tuple(sorted(self.positions[b] for b in node.behind if b in self.positions)),
+            waits=node.waits,
+            parks=node in self.parking,
+            copies=node.copies,
+        )
+
+    def slot(self, value: Value, buffer: int | None, computed: bool) -> Slot:
+        return Slot(
+            name=value.name,
+            dtype=value.dtype,
+            shape=value.shape,
+            constant=None if computed else value.constant,
+            buffer=buffer,
+            may_be_dead=may_be_dead(value, self.mortal),
+        )
 
 
 def _copied(node: Node, flags: list[bool], updated: Roots, roots: RootMap) -> tuple[int, ...]:

@@ -61,12 +61,13 @@ class _Quiet(threading.local):
 _quiet = _Quiet()
 
 # None: these go the long way.
-_known: dict[Any, _Known | _ByValue | None] = {}
+_calls: dict[Any, _Known | _ByValue | None] = {}
+_NEW: Any = object()  # instead of what `_calls` knows of a call that it knows nothing of
 
 
 def forget_calls() -> None:
     """Forget how calls ran, with the constants that they were given."""
-    _known.clear()
+    _calls.clear()
 
 
 def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
@@ -94,15 +95,15 @@ def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: s
             return apply_op(op, args, kwargs, name)
     whole: Any = tuple(key)
     try:
-        known = _known.get(whole, _known)
+        known = _calls.get(whole, _NEW)
     except TypeError:  # an attribute that cannot be hashed
         return apply_op(op, args, kwargs, name)
     if type(known) is _ByValue:
-        whole = (whole, *[np.asarray(values[i]).tobytes() for i in known.inputs])
-        known = _known.get(whole, _known)
+        whole = _with_values(whole, values, known.inputs)
+        known = _calls.get(whole, _NEW)
     if type(known) is not _Known:
         result = apply_op(op, args, kwargs, name)
-        if known is _known:  # met for the first time
+        if known is _NEW:
             _remember(whole, op, args, kwargs, graph)
         return result
     for i, tensor in known.constants:
@@ -122,18 +123,10 @@ def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: s
 
 def _remember(key: Any, op: Op, args: Sequence[Any], kwargs: dict[str, Any], graph: Any) -> None:
     """Note what to do next time, after the long way has been gone without a complaint."""
-    if len(_known) >= _MOST:
-        _known.clear()
-    _known[key] = None
-    kernel = op.kernels.get("CPU")
-    if (
-        op.is_stateful
-        or len(args) != len(op.inputs)
-        or not args
-        or kernel is None
-        or not op.has_single_output
-        or any(arg.is_list or arg.is_ref for arg in op.inputs)
-    ):
+    if len(_calls) >= _MOST:
+        _calls.clear()
+    _calls[key] = None
+    if not _has_short_way(op, args):
         return
     parts, attrs = parts_of_call(op, args, kwargs)
     tensors: list[Any] = list(parts)
@@ -142,22 +135,11 @@ def _remember(key: Any, op: Op, args: Sequence[Any], kwargs: dict[str, Any], gra
     if not all(isinstance(value, (np.ndarray, np.generic)) for value in values):
         return
     asked: set[int] = set()
-
-    def shape_of(i: int, value: Any) -> InputShape:
-        def ask(value: Any) -> Any:
-            asked.add(i)
-            return np.asarray(value)
-
-        def ask_as_shape(value: Any) -> TensorShape:
-            return TensorShape([None if size < 0 else int(size) for size in ask(value).tolist()])
-
-        return InputShape(TensorShape(value.shape), value, ask, ask_as_shape)
-
-    shapes = output_shapes(op, op.name, attrs, [shape_of(i, value) for i, value in enumerate(values)], 1)
+    shapes = output_shapes(op, op.name, attrs, [_noted(i, value, asked) for i, value in enumerate(values)], 1)
     by_value = tuple(sorted(asked - {i for i, _ in constants}))
     if by_value:
-        _known[key] = _ByValue(by_value)
-        key = (key, *[np.asarray(values[i]).tobytes() for i in by_value])
+        _calls[key] = _ByValue(by_value)
+        key = _with_values(key, values, by_value)
     request = BindRequest(
         op_type=op.name,
         name=op.name,
@@ -168,13 +150,44 @@ def _remember(key: Any, op: Op, args: Sequence[Any], kwargs: dict[str, Any], gra
         output_dtypes=tuple(output_types(op, attrs)),
         output_shapes=tuple(shapes),
     )
+    _calls[key] = _Known(_function_for(op, request, graph), request.output_dtypes[0], attrs, constants)
+
+
+def _has_short_way(op: Op, args: Sequence[Any]) -> bool:
+    """Whether it is a stateless op of single tensors, all of which are given, that has a kernel and one output."""
+    return (
+        not op.is_stateful
+        and bool(args)
+        and len(args) == len(op.inputs)
+        and "CPU" in op.kernels
+        and op.has_single_output
+        and not any(arg.is_list or arg.is_ref for arg in op.inputs)
+    )
+
+
+def _noted(i: int, value: Any, asked: set[int]) -> InputShape:
+    """What a shape rule is told of input `i`; it joins `asked` when its value is asked for."""
+
+    def ask(value: Any) -> Any:
+        asked.add(i)
+        return np.asarray(value)
+
+    def ask_as_shape(value: Any) -> TensorShape:
+        return TensorShape([None if size < 0 else int(size) for size in ask(value).tolist()])
+
+    return InputShape(TensorShape(value.shape), value, ask, ask_as_shape)
+
+
+def _with_values(key: Any, values: Sequence[Any], inputs: tuple[int, ...]) -> Any:
+    """The key of a call of these values, where the inputs' values matter."""
+    return (key, *[np.asarray(values[i]).tobytes() for i in inputs])
+
+
+def _function_for(op: Op, request: BindRequest, graph: Any) -> Callable[..., Any]:
+    """The callable of arrays that runs the op: what it binds for such inputs, or else its kernel."""
     call = op.bind_rule(request) if op.bind_rule is not None else None
     if call is not None and not call.scratch:
-        function = call.function
-    else:
-        context, declared = graph.context_of(op), kernel.declared(attrs)
-
-        def function(*inputs: Any) -> Any:
-            return kernel.function(context, *inputs, **declared)
-
-    _known[key] = _Known(function, request.output_dtypes[0], attrs, constants)
+        return call.function
+    kernel = op.kernels["CPU"]
+    function, context, declared = kernel.function, graph.context_of(op), kernel.declared(request.attrs)
+    return lambda *inputs: function(context, *inputs, **declared)

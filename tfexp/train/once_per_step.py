@@ -20,6 +20,7 @@ from tfexp.core import dtypes
 from tfexp.core.errors import DeadlineExceededError, OpError
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.dependencies import group
+from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, device, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import state
@@ -68,20 +69,21 @@ class OncePerStep(SyncReplicasOptimizer):
       made while the chief does something else.
     """
 
+    generations: Generations
+    updates: WholeUpdates
+    begin_generation: Any
+    join: Any
+    used: Any
+    take_up: Any
+    dropped: Any
+    count_dropped: Any
+    disband: Operation
+    end: Operation
+
     def __init__(self, opt: Optimizer, replicas_to_aggregate: int, total_num_replicas: int, replica: int):
         super().__init__(opt, replicas_to_aggregate, total_num_replicas)
         self._replica = replica
         self._permits: FIFOQueue | None = None
-        self.generations: Any = None
-        self.updates: Any = None
-        self.begin_generation: Any = None
-        self.join: Any = None
-        self.used: Any = None
-        self.take_up: Any = None
-        self.dropped: Any = None
-        self.count_dropped: Any = None
-        self.disband: Any = None
-        self.end: Any = None
         self.hold: Any = None
         self.release: Any = None
 

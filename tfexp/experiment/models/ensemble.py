@@ -60,6 +60,9 @@ class Ensemble(Model):
     def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         return self._member().metrics(tf.reduce_mean(outputs, axis=0), labels, spec)
 
+    def chosen(self, outputs: tf.Tensor, spec: Spec) -> tf.Tensor | None:
+        return self._member().chosen(tf.reduce_mean(outputs, axis=0), spec)
+
     def predictions(self, outputs: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         return self._member().predictions(tf.reduce_mean(outputs, axis=0), spec)
 

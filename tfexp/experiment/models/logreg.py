@@ -39,8 +39,10 @@ class Logreg(Classification):
         return tf.reduce_mean(losses, name="cross_entropy")
 
     def metrics(self, outputs: tf.Tensor, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
-        right = tf.equal(tf.cast(tf.squeeze(outputs, [1]) > 0.0, tf.int64), labels)
-        return {"accuracy": share_of(right)}
+        return {"accuracy": share_of(tf.equal(self.chosen(outputs, spec), labels))}
+
+    def chosen(self, outputs: tf.Tensor, spec: Spec) -> tf.Tensor:
+        return tf.cast(tf.squeeze(outputs, [1]) > 0.0, tf.int64)
 
     def predictions(self, outputs: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         return super().predictions(tf.concat([tf.zeros_like(outputs), outputs], 1), spec)

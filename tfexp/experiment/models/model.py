@@ -77,6 +77,13 @@ class Model(Section, ABC):
     def metrics(self, outputs: Any, labels: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         """Named scalars that say how good `outputs` are for all of a part of the data; the first is drawn."""
 
+    def chosen(self, outputs: Any, spec: Spec) -> tf.Tensor | None:
+        """The class that each row is taken for, int64 [rows]: a run keeps the confusion matrix of its test rows.
+
+        None, as here, where no class is chosen: there is no such matrix.
+        """
+        return None
+
     def predictions(self, outputs: Any, spec: Spec) -> dict[str, tf.Tensor]:
         """What the trained model is asked for, by name, in terms of the data as it was read: each [rows, …].
 
@@ -96,6 +103,11 @@ class Supervised(Model):
         if spec.classes is None:
             return regression_metrics(outputs, labels, spec)
         return {"accuracy": share_of(tf.equal(tf.argmax(outputs, 1), labels))}
+
+    def chosen(self, outputs: tf.Tensor, spec: Spec) -> tf.Tensor | None:
+        """That with the greatest score, where `outputs` has a score for each class."""
+        scores = isinstance(outputs, tf.Tensor) and outputs.shape.ndims == 2 and outputs.shape[1] == spec.classes
+        return tf.argmax(outputs, 1) if scores else None
 
     def predictions(self, outputs: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
         return of_numbers(outputs, spec) if spec.classes is None else of_classes(outputs, spec)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tfexp as tf
 from tfexp.experiment.datasets.dataset import Spec
 
-__all__ = ["cross_entropy", "mean_squared_error", "of_classes", "of_numbers", "regression_metrics", "share_of"]
+__all__ = ["confusion", "cross_entropy", "mean_squared_error", "of_classes", "of_numbers", "regression_metrics", "share_of"]
 
 _NO_VARIANCE = 1e-12
 
@@ -47,6 +47,13 @@ def of_classes(scores: tf.Tensor, spec: Spec) -> dict[str, tf.Tensor]:
     ids = tf.expand_dims(tf.argmax(scores, 1), 1, name="class_ids")
     named = {"classes": tf.gather(tf.constant(spec.class_names), ids, name="classes")} if spec.class_names else {}
     return {"class_ids": ids, **named, "probabilities": tf.nn.softmax(scores, name="probabilities")}
+
+
+def confusion(chosen: tf.Tensor, labels: tf.Tensor, classes: int) -> tf.Tensor:
+    """How many rows of each class were taken for each, int64 [classes, classes]; `chosen` and `labels` are int64 [rows]."""
+    pairs = labels * classes + chosen
+    counts = tf.unsorted_segment_sum(tf.ones_like(pairs), pairs, classes * classes)
+    return tf.reshape(counts, [classes, classes], name="counts")
 
 
 def share_of(right: tf.Tensor) -> tf.Tensor:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "along_steps", "dashes", "new_figure", "quiet"]
+__all__ = ["COLOURS", "along_steps", "dashes", "new_figure", "quiet", "turns"]
 
 COLOURS = ("#4269d0", "#ff725c", "#3ca951", "#efb118", "#a463f2", "#6cc5b0", "#9c6b4e", "#ff8ab7")
 """Of what is told apart by its name."""
@@ -44,7 +44,14 @@ def quiet(axes: Any) -> None:
 
 
 def dashes(lines: Sequence[Sequence[tuple[float, float]]]) -> list[Any]:
-    """The styles of lines through (x, y) of one width: of those that coincide, each has dashes where the others have gaps.
+    """The styles of lines through (x, y) of one width: of those that coincide (`turns`), each has dashes where the others
+    have gaps.
+    """
+    return ["-" if of == 1 else (-_DASH * at, (_DASH, _DASH * (of - 1))) for at, of in turns(lines)]
+
+
+def turns(lines: Sequence[Sequence[tuple[float, float]]]) -> list[tuple[int, int]]:
+    """Of each line through (x, y), its place among those that coincide with it, and how many they are with it.
 
     Two lines coincide if at every x that both have their values are a 500th of the whole height apart or less; lines that
     only begin at the same point do not.
@@ -59,7 +66,7 @@ def dashes(lines: Sequence[Sequence[tuple[float, float]]]) -> list[Any]:
         else:
             group.append(number)
     place = {number: (at, len(group)) for group in groups for at, number in enumerate(group)}
-    return ["-" if of == 1 else (-_DASH * at, (_DASH, _DASH * (of - 1))) for at, of in (place[n] for n in range(len(lines)))]
+    return [place[number] for number in range(len(lines))]
 
 
 def _coincide(one: Sequence[tuple[float, float]], other: Sequence[tuple[float, float]], least: float) -> bool:

@@ -13,6 +13,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import quote
 
+from tfexp.experiment.confusion import Confusion
+from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.charts import FEW, Panel, curves_panel, parallel
 from tfexp.experiment.reporting.comparison import circumstances, parted
 from tfexp.experiment.reporting.graph_drawing import draw_graph
@@ -75,7 +77,7 @@ def page_of(runs: Sequence[Run], title: str, out: Path) -> str:
         _header(subject, title),
         _curves(subject, panels),
         _parallel(subject, lines),
-        _table(subject) if len(ordered) > 1 else _numbers(subject),
+        _table(subject) if len(ordered) > 1 else _numbers(subject) + _confusion(subject),
         _settings(subject),
         _environment(subject),
         _graph(subject),
@@ -199,7 +201,8 @@ def _legend(subject: _Subject) -> str:
         names = "".join(
             f'<span class="r{at}"><i class="swatch"></i>{escape(run.name)}</span>' for at, run in enumerate(subject.runs)
         )
-        return f'<div class="legend">{names}<span>solid: test rows, dashed: training rows</span></div>'
+        told = "solid: test rows, dashed: training rows; where curves coincide, their colours take turns"
+        return f'<div class="legend">{names}<span>{told}</span></div>'
     return (
         f'<div class="legend"><span>test rows of {len(subject.runs)} runs, by {escape(subject.main)}: worst'
         '<i class="ramp"></i>best</span></div>'
@@ -275,6 +278,33 @@ def _numbers(subject: _Subject) -> str:
     head = '<tr><th></th><th class="n">train</th><th class="n">test</th></tr>'
     table = f"<table class='short'><thead>{head}</thead><tbody>{rows}</tbody></table>"
     return f"<h2>Numbers{at}</h2><div class='card scroll'>{table}</div>"
+
+
+def _confusion(subject: _Subject) -> str:
+    """What the test rows of each class were taken for, of a run that chooses classes."""
+    path = RunFiles(subject.runs[0].path).confusion
+    if not path.exists():
+        return ""
+    try:
+        confusion = Confusion.of_text(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        return f"<h2>Confusion matrix</h2><p class='problem'>{escape(f'{path.name}: {error}')}</p>"
+    head = "".join(f"<th>{escape(name)}</th>" for name in confusion.names)
+    rows = []
+    for at, (name, counts, depths) in enumerate(zip(confusion.names, confusion.counts, confusion.depths(), strict=True)):
+        cells = "".join(
+            f'<td class="{"right" if at == to else "wrong"}" style="--p:{50 * depth:.0f}%" '
+            f'title="{escape(f"{count} of {sum(counts)} {name} taken for {confusion.names[to]}")}">{count}</td>'
+            if count
+            else "<td>·</td>"
+            for to, (count, depth) in enumerate(zip(counts, depths, strict=True))
+        )
+        rows.append(f"<tr><th>{escape(name)}</th>{cells}</tr>")
+    note = "A row for each class, a column for what its test rows were taken for: blue is right, orange is wrong."
+    return (
+        f"<h2>Confusion matrix</h2><p class='note'>{note}</p><div class='card scroll'><table class='confusion'>"
+        f"<thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
 
 
 def _settings(subject: _Subject) -> str:

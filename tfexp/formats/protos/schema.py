@@ -46,41 +46,29 @@ def define(name: str, facts: str, imports: Sequence[ModuleType] = (), package: s
     Raises ValueError for a line that cannot be read or a type that is not known.
     """
     file = descriptor_pb2.FileDescriptorProto(name=f"{_PACKAGE}/{name}.proto", package=package, syntax="proto3")
-    types = {}
-    for module in imports:
-        file.dependency.append(module.DESCRIPTOR.name)
-        for kind, declared in (
-            (_Field.TYPE_MESSAGE, module.DESCRIPTOR.message_types_by_name),
-            (_Field.TYPE_ENUM, module.DESCRIPTOR.enum_types_by_name),
-        ):
-            types.update({short: (kind, "." + found.full_name) for short, found in declared.items()})
-
+    file.dependency.extend(module.DESCRIPTOR.name for module in imports)
+    types = _types_of(imports)
     messages: dict[str, Any] = {}
     enums: dict[str, Any] = {}
-    bodies = []
-    for line in facts.splitlines():
-        words = line.split()
-        if not words:
-            continue
-        if words[0] in ("message", "enum") and len(words) == 2:
-            dotted = words[1]
-            parent, _, short = dotted.rpartition(".")
-            owner = messages[parent] if parent else file
-            if dotted in messages:
-                continue  # reopened below its nested types
-            if words[0] == "message":
-                messages[dotted] = (owner.nested_type if parent else owner.message_type).add(name=short)
-                types[dotted] = (_Field.TYPE_MESSAGE, f".{package}.{dotted}")
-            else:
-                enums[dotted] = owner.enum_type.add(name=short)
-                types[dotted] = (_Field.TYPE_ENUM, f".{package}.{dotted}")
-        elif dotted in enums:
-            enums[dotted].value.add(name=words[0], number=int(words[1]))
+    declared = _declarations(facts)
+    for kind, dotted, _ in declared:
+        if dotted in messages:
+            continue  # reopened below its nested types
+        parent, _, short = dotted.rpartition(".")
+        owner = messages[parent] if parent else file
+        if kind == "message":
+            messages[dotted] = (owner.nested_type if parent else owner.message_type).add(name=short)
+            types[dotted] = (_Field.TYPE_MESSAGE, f".{package}.{dotted}")
         else:
-            bodies.append((dotted, words))
+            enums[dotted] = owner.enum_type.add(name=short)
+            types[dotted] = (_Field.TYPE_ENUM, f".{package}.{dotted}")
     # Fields last: a field may have a type that is declared below it.
-    for dotted, words in bodies:
-        _add_field(messages[dotted], dotted, words, types, package)
+    for kind, dotted, body in declared:
+        for words in body:
+            if kind == "message":
+                _add_field(messages[dotted], dotted, words, types, package)
+            else:
+                enums[dotted].value.add(name=words[0], number=int(words[1]))
 
     pool = descriptor_pool.Default()
     pool.AddSerializedFile(file.SerializeToString())
@@ -88,6 +76,28 @@ def define(name: str, facts: str, imports: Sequence[ModuleType] = (), package: s
     classes = {dotted: message_factory.GetMessageClass(found[dotted]) for dotted in messages}
     alone = (dotted for dotted in enums if "." not in dotted)
     return {**classes, **{name: EnumTypeWrapper(pool.FindEnumTypeByName(f"{package}.{name}")) for name in alone}}
+
+
+def _types_of(imports: Sequence[ModuleType]) -> dict[str, tuple[Any, str]]:
+    """What fields may have as types from other modules: by its name, its kind and its full name."""
+    types: dict[str, tuple[Any, str]] = {}
+    for module in imports:
+        messages, enums = module.DESCRIPTOR.message_types_by_name, module.DESCRIPTOR.enum_types_by_name
+        types |= {short: (_Field.TYPE_MESSAGE, "." + found.full_name) for short, found in messages.items()}
+        types |= {short: (_Field.TYPE_ENUM, "." + found.full_name) for short, found in enums.items()}
+    return types
+
+
+def _declarations(facts: str) -> list[tuple[str, str, list[list[str]]]]:
+    """Each `message` or `enum` of the facts: which of the two it is, its dotted name, and the words of each of its lines."""
+    declared: list[tuple[str, str, list[list[str]]]] = []
+    for words in filter(None, map(str.split, facts.splitlines())):
+        match words:
+            case ["message" | "enum" as kind, dotted]:
+                declared.append((kind, dotted, []))
+            case _:
+                declared[-1][2].append(words)
+    return declared
 
 
 def _add_field(message: Any, dotted: str, words: list[str], types: dict[str, Any], package: str) -> None:
