@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from tfexp.stand_ins.places_of_data import renamed
-from tfexp.stand_ins.places_of_estimator import ESTIMATOR
+from tfexp.stand_ins.places_of_estimator import ESTIMATOR, SERIES, SERIES_ROOM
 from tfexp.stand_ins.places_of_keras import published
 from tfexp.stand_ins.places_of_tools import TPU
 
+_OPTIMIZERS = "adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols rmsprop"
 _GRAPH_EDITOR = "edit reroute select subgraph transform util"
 # tensorflow.<key>, for modules in neither `python` nor `core`.
 OTHERS = {
     **{f"contrib.graph_editor.{name}": "tf.contrib.graph_editor" for name in _GRAPH_EDITOR.split()},
+    "contrib.image.ops.gen_image_ops": "ops",
     **published("contrib.keras.api.keras"),
     "contrib.learn.python.learn.datasets.base": "tfexp.stand_ins.mnist tf.contrib.learn.datasets.base",
     "contrib.learn.python.learn.datasets.mnist": "tfexp.stand_ins.mnist",
@@ -20,12 +22,20 @@ OTHERS = {
     "contrib.learn.python.learn.utils.export": "tf.contrib.learn.utils.export",
     "contrib.learn.python.learn.utils.gc": "tf.contrib.learn.utils.gc",
     "contrib.lookup.lookup_ops": "tf.contrib.lookup",
+    **{f"contrib.optimizer_v2.{name}": "tf.contrib.optimizer_v2" for name in _OPTIMIZERS.split()},
     **{f"contrib.predictor.{name}": "tf.contrib.predictor" for name in ("predictor", "predictor_factories")},
+    "contrib.receptive_field.receptive_field_api": "tf.contrib.receptive_field",
+    "contrib.resampler.ops.gen_resampler_ops": renamed("tf.contrib.resampler", resampler="resampler"),
+    "contrib.seq2seq.ops.gen_beam_search_ops": "ops",
     "contrib.session_bundle.constants": "tfexp.contributed.session_bundles",
     "contrib.session_bundle.exporter": "tfexp.contributed.session_bundles",
     "contrib.session_bundle.gc": "tfexp.contributed.export_versions",
     "contrib.session_bundle.manifest_pb2": "tfexp.formats.protos.session_bundle",
+    "contrib.summary.summary": "tf.contrib.summary",
     "contrib.tensorboard.plugins.projector.projector_config_pb2": "tf.contrib.tensorboard.plugins.projector",
+    "contrib.testing.python.framework.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
+    "contrib.tfprof.tfprof_logger": "tf.profiler",
+    "contrib.util.loader": renamed("tf", load_op_library="load_op_library"),
     "examples.tutorials.mnist.input_data": "tfexp.stand_ins.mnist",
     "examples.tutorials.mnist.mnist": "tfexp.stand_ins.mnist_model",
     "lite.python.convert": "tfexp.lite.converter tf.lite",
@@ -48,7 +58,6 @@ _ATTENTION = (
     + renamed("tfexp.contributed.monotonic_attention", _monotonic_probability_fn="monotonic_probabilities")
     + "tfexp.stand_ins.rnn_cells"
 )
-_SERIES = "tfexp.contributed.timeseries"
 # Modules within `tensorflow.contrib` whose names are not those of the library they are in.
 CONTRIB = {
     "contrib.estimator.python.estimator.early_stopping": ESTIMATOR["early_stopping"],
@@ -71,18 +80,9 @@ CONTRIB = {
         )
     },
     "contrib.slim.python.slim.queues": "tfexp.contributed.slim_data.queues",
-    **{
-        f"contrib.timeseries.python.timeseries.{name}": f"{_SERIES}.{name}"
-        for name in ("estimators", "feature_keys", "head", "saved_model_utils")
-    },
-    "contrib.timeseries.python.timeseries.ar_model": f"{_SERIES}.ar_model {_SERIES}.prediction_networks",
-    "contrib.timeseries.python.timeseries.input_pipeline": f"{_SERIES}.readers {_SERIES}.windows {_SERIES}.continuing",
-    "contrib.timeseries.python.timeseries.math_utils": f"{_SERIES}.input_statistics {_SERIES}.model",
-    "contrib.timeseries.python.timeseries.model": f"{_SERIES}.model {_SERIES}.sequential_model",
-    "contrib.timeseries.python.timeseries.model_utils": renamed(
-        f"{_SERIES}.continuing", canonicalize_times_or_steps_from_output="times_to_predict"
-    ),
-    "contrib.timeseries.python.timeseries.state_management": f"{_SERIES}.states",
+    **{f"contrib.timeseries.python.timeseries.{key}": places for key, places in SERIES.items()},
+    "contrib.timeseries.python.timeseries.input_pipeline": f"{SERIES_ROOM}.readers {SERIES_ROOM}.windows "
+    f"{SERIES_ROOM}.continuing",
     "contrib.tpu.python.ops.tpu_ops": TPU["tpu.ops.tpu_ops"],
     **{f"contrib.tpu.python.{key}": places for key, places in TPU.items() if key.count(".") == 1},
 }

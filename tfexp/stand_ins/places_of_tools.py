@@ -46,6 +46,9 @@ TOOLS = {
     "grappler.cluster": "tfexp.stand_ins.device_clusters",
     "grappler.tf_optimizer": "tfexp.stand_ins.graph_optimizer",
     "module.module": renamed("tfexp.ops.module", Module="Module", camel_to_snake="_snake_case") + "tfexp.ops.module",
+    "platform.control_imports": "tfexp.stand_ins.platforms",
+    "platform.remote_utils": "tfexp.stand_ins.platforms",
+    "platform.status_bar": "tfexp.stand_ins.platforms",
     "platform.app": "tf.app",
     "platform.benchmark": "tf.test tfexp.runtime.benchmark:TensorFlowBenchmark=TensorFlowBenchmark",
     "platform.build_info": "tf.version",
@@ -67,6 +70,7 @@ TOOLS = {
     "tools.freeze_graph": "tfexp.train.freeze_graph",
     "tools.inspect_checkpoint": "tfexp.train.checkpoint_utils",
     "tools.import_pb_to_tensorboard": "tfexp.graph_tools:import_to_tensorboard=to_tensorboard",
+    "tools.module_util": "tfexp.stand_ins.platforms",
     "tools.optimize_for_inference": "tfexp.graph_tools",
     "tools.optimize_for_inference_lib": "tfexp.graph.inference_graph tf.graph_util "
     + renamed("tfexp.graph.graph_util", node_name_from_input="node_name"),

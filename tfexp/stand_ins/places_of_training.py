@@ -29,6 +29,7 @@ TRAINING = {
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
     "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices",
     "distribute.device_util": "tfexp.stand_ins.devices",
+    "distribute.distribute_config": renamed("tf.contrib.distribute", DistributeConfig="DistributeConfig"),
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
     "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
@@ -165,6 +166,7 @@ TRAINING = {
     + renamed("tf.train", CheckpointV1="Checkpoint")
     + renamed("tfexp.train.checkpoint", CheckpointLoadStatus="LoadStatus", NameBasedSaverStatus="NameBasedStatus")
     + "tfexp.train.checkpoint",
+    "training.tensorboard_logging": "tfexp.stand_ins.tensorboard_logging",
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "
