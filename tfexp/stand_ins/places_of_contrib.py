@@ -6,11 +6,13 @@ from tfexp.stand_ins.places_of_data import renamed
 from tfexp.stand_ins.places_of_estimator import ESTIMATOR, SERIES, SERIES_ROOM
 from tfexp.stand_ins.places_of_keras import published
 from tfexp.stand_ins.places_of_tools import TPU
+from tfexp.stand_ins.places_of_training import ALL_REDUCE
 
 _OPTIMIZERS = "adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols rmsprop"
 _GRAPH_EDITOR = "edit reroute select subgraph transform util"
 # tensorflow.<key>, for modules in neither `python` nor `core`.
 OTHERS = {
+    "contrib.all_reduce.python.all_reduce": ALL_REDUCE,
     **{f"contrib.graph_editor.{name}": "tf.contrib.graph_editor" for name in _GRAPH_EDITOR.split()},
     "contrib.image.ops.gen_image_ops": "ops",
     **published("contrib.keras.api.keras"),

@@ -5,10 +5,21 @@ from __future__ import annotations
 from tfexp.stand_ins.places_of_data import renamed
 
 _STRATEGY = "tf.distribute " + renamed("tf.distribute", StrategyV1="Strategy", StrategyExtendedV1="StrategyExtended")
+ALL_REDUCE = "tfexp.stand_ins.all_reduce " + renamed(
+    "tfexp.stand_ins.all_reduce",
+    _flatten_tensors="flattened",
+    _reshape_tensors="reshaped",
+    _padded_split="padded_split",
+    _strip_padding="without_padding",
+    _ragged_split="ragged_split",
+    _split_by_task="split_by_task",
+    _ring_permutations="ring_permutations",
+)
 _EXPERIMENTAL = "tf.distribute.experimental "
 
 # tensorflow.python.<key>, with the places that answer, in order.
 TRAINING = {
+    "distribute.all_reduce": ALL_REDUCE,
     "distribute.central_storage_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CentralStorageStrategyV1="CentralStorageStrategy"),
     "distribute.cluster_resolver": "tf.distribute.cluster_resolver",
