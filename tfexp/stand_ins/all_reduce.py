@@ -55,9 +55,7 @@ def reshaped(tensors: Sequence[Tensor], shape: Any) -> list[Tensor]:
 
 def padded_split(tensor: Tensor, pieces: int) -> tuple[list[Tensor], int]:
     """`pieces` vectors of one length, and how many zeros are at their end. ValueError for what is no vector."""
-    if tensor.shape.rank != 1:
-        raise ValueError("input tensor must be 1D")
-    length: int = tensor.shape.as_list()[0]
+    length = _length(tensor, "input tensor must be 1D")
     size = -(-length // pieces)
     lacking = size * pieces - length
     with colocate_with(tensor):
@@ -71,20 +69,27 @@ def padded_split(tensor: Tensor, pieces: int) -> tuple[list[Tensor], int]:
 
 def without_padding(tensors: Sequence[Tensor], pad_len: int) -> list[Tensor]:
     """Vectors as long as the first, but for their last `pad_len` elements. ValueError for what is no vector."""
-    if tensors[0].shape.rank != 1:
-        raise ValueError("tensors must have 1D shape")
+    kept = _length(tensors[0], "tensors must have 1D shape") - pad_len
     results = []
     for tensor in tensors:
         with colocate_with(tensor):
-            results.append(part_of(tensor, [0], [tensors[0].shape.as_list()[0] - pad_len]))
+            results.append(part_of(tensor, [0], [kept]))
     return results
+
+
+def _length(vector: Tensor, otherwise: str) -> int:
+    """How many elements a vector has, which is known. ValueError with that message for what is no vector."""
+    if vector.shape.rank != 1:
+        raise ValueError(otherwise)
+    (length,) = vector.get_shape().as_list()
+    if length is None:
+        raise ValueError(f"How long {vector.name} is has to be known.")
+    return length
 
 
 def ragged_split(tensor: Tensor, pieces: int) -> list[Tensor]:
     """`pieces` vectors of one length, the last with what is left. ValueError for what is no vector."""
-    if tensor.shape.rank != 1:
-        raise ValueError("input tensor must be 1D")
-    length: int = tensor.shape.as_list()[0]
+    length = _length(tensor, "input tensor must be 1D")
     size, left = divmod(length, pieces)
     with colocate_with(tensor):
         return split(tensor, [size] * (pieces - 1) + [size + left] if left else pieces)
@@ -291,7 +296,9 @@ def build_nccl_then_shuffle(
     un_op: Unary = None,
 ) -> list[Tensor]:
     """`build_nccl_all_reduce` within each task, shares for `gather_devices` between the first devices of all."""
-    return _nccl_and(input_tensors, nccl_red_op, _shuffle_between(gather_devices, shuffle_red_op, un_op))
+    return _nccl_and(
+        input_tensors, nccl_red_op, lambda tensors: build_shuffle_all_reduce(tensors, gather_devices, shuffle_red_op, un_op)
+    )
 
 
 def build_shuffle_then_ring(
@@ -314,8 +321,12 @@ def build_shuffle_then_shuffle(
     un_op: Unary = None,
 ) -> list[Tensor]:
     """The tensors of each task reduced on its one of the first devices, shares for the second ones between these."""
-    upper = _shuffle_between(second_gather_devices, red_op, un_op)
-    return _shuffle_and(input_tensors, first_gather_devices, red_op, upper)
+    return _shuffle_and(
+        input_tensors,
+        first_gather_devices,
+        red_op,
+        lambda tensors: build_shuffle_all_reduce(tensors, second_gather_devices, red_op, un_op),
+    )
 
 
 def _ring_between(subdiv: int, red_op: Binary, un_op: Unary) -> Upper:
@@ -323,12 +334,6 @@ def _ring_between(subdiv: int, red_op: Binary, un_op: Unary) -> Upper:
         build_ring_all_reduce(tensors, len(tensors), subdiv, [0], red_op, un_op)
         if len(tensors) > 1
         else _applied(un_op, tensors)
-    )
-
-
-def _shuffle_between(gather_devices: Sequence[str], red_op: Reduction, un_op: Unary) -> Upper:
-    return lambda tensors: (
-        build_shuffle_all_reduce(tensors, gather_devices, red_op, un_op) if len(tensors) > 1 else _applied(un_op, tensors)
     )
 
 

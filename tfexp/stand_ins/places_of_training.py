@@ -38,7 +38,7 @@ TRAINING = {
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
     "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
-    "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices",
+    "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices tfexp.stand_ins.packed_gradients",
     "distribute.device_util": "tfexp.stand_ins.devices",
     "distribute.distribute_config": renamed("tf.contrib.distribute", DistributeConfig="DistributeConfig"),
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
