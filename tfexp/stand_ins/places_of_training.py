@@ -15,6 +15,7 @@ ALL_REDUCE = "tfexp.stand_ins.all_reduce " + renamed(
     _split_by_task="split_by_task",
     _ring_permutations="ring_permutations",
 )
+_QUESTIONS = "tfexp.stand_ins.strategy_questions"
 _EXPERIMENTAL = "tf.distribute.experimental "
 
 # tensorflow.python.<key>, with the places that answer, in order.
@@ -37,7 +38,8 @@ TRAINING = {
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategyV1="MultiWorkerMirroredStrategy"),
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
-    "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
+    "distribute.cross_device_ops": f"tf.distribute tf.distribute.experimental tf.contrib.distribute {_QUESTIONS} "
+    + renamed("tfexp.distribute.cross_device", AllReduceCrossTowerOps="AllReduceCrossDeviceOps"),
     "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices tfexp.stand_ins.packed_gradients",
     "distribute.device_util": "tfexp.stand_ins.devices",
     "distribute.distribute_config": renamed("tf.contrib.distribute", DistributeConfig="DistributeConfig"),
@@ -45,8 +47,13 @@ TRAINING = {
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
     "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
     "distribute.distribute_lib": _STRATEGY
+    + renamed(_QUESTIONS, get_update_device="get_update_device")
+    + renamed("tfexp.distribute.contexts", require_replica_context="require_replica")
+    + renamed("tf.distribute", StrategyExtendedV2="StrategyExtended")
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
     "distribute.distribution_strategy_context": "tf.distribute "
+    + renamed("tfexp.distribute.contexts", get_cross_replica_context="get_cross_replica_context")
+    + renamed(_QUESTIONS, get_strategy_and_replica_context="get_strategy_and_replica_context")
     + renamed("tf.distribute", get_distribution_strategy="get_strategy", has_distribution_strategy="has_strategy"),
     "distribute.input_lib": "tfexp.distribute.steps tfexp.distribute.input",
     "distribute.mirrored_strategy": "tf.distribute "
