@@ -45,6 +45,8 @@ OTHERS = {
     "lite.python.lite": "tf.lite",
     "lite.python.lite_constants": "tf.lite.constants",
     "lite.python.tflite_convert": "tfexp.tflite_convert",
+    "tools.common.public_api": "tfexp.stand_ins.api_traversal",
+    "tools.common.traverse": "tfexp.stand_ins.api_traversal",
     "tools.compatibility.all_renames_v2": "tfexp.stand_ins.later_names",
     "tools.docs.doc_controls": "tfexp.stand_ins.doc_controls",
     "tools.graph_transforms": "tfexp.train.graph_transforms",
