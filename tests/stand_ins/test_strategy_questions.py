@@ -71,6 +71,11 @@ def test_devices_of_destinations():
             kinds.validate_destinations(empty)
 
 
+def test_devices_of_this_machine():
+    local = stand_for("tensorflow.python.distribute.mirrored_strategy").all_local_devices
+    assert local(2) == ("/device:GPU:0", "/device:GPU:1") and local() == local(0) == ("/device:CPU:0",)
+
+
 def test_copies_on_devices(session):
     tensor = tf.constant(3.0)
     one = kinds.simple_broadcast(tensor, "/cpu:1")

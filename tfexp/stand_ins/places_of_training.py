@@ -58,6 +58,7 @@ TRAINING = {
     "distribute.input_lib": "tfexp.distribute.steps tfexp.distribute.input",
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
+    + renamed(_QUESTIONS, all_local_devices="all_local_devices")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
     "distribute.multi_worker_test_base": "tfexp.stand_ins.worker_tests",
     "distribute.multi_worker_util": "tfexp.stand_ins.worker_places "

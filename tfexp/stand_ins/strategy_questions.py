@@ -13,6 +13,8 @@ from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.replica_modes import current_mode
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.variable_base import Variable
+from tfexp.runtime import eager
+from tfexp.stand_ins.devices import local_devices_from_num_gpus
 
 
 def get_update_device() -> str | None:
@@ -27,6 +29,11 @@ def get_update_device() -> str | None:
 def get_strategy_and_replica_context() -> tuple[Any, Any]:
     """What `get_strategy` and `get_replica_context` answer."""
     return get_strategy(), get_replica_context()
+
+
+def all_local_devices(num_gpus: int | None = None) -> tuple[str, ...]:
+    """The names of this machine's GPUs, or of so many; of its CPU where there are none."""
+    return local_devices_from_num_gpus(eager.num_gpus() if num_gpus is None else num_gpus)
 
 
 def get_devices_from(destinations: Any) -> tuple[str, ...]:
