@@ -65,14 +65,21 @@ class _Finder(importlib.abc.MetaPathFinder):
 class _Last(importlib.abc.MetaPathFinder):
     """Asked when nobody has a module: `from tensorflow.train import this` looks for one where there is no `this`."""
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None) -> None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
         root, _, rest = fullname.partition(".")
-        symbol = f"tf.{rest.removeprefix('api.')}"
-        if root == "tfexp" and is_tensorflows(symbol):
+        below = rest.removeprefix("api.")
+        if root != "tfexp":
+            return None
+        if (stand := stand_for(f"tensorflow.{below}")) is not None:  # `from tensorflow.contrib.predictor import predictor`
+            return importlib.machinery.ModuleSpec(fullname, _Loader(stand), is_package=True)
+        if is_tensorflows(f"tf.{below}"):
             raise ModuleNotFoundError(
-                f"tfexp does not have TensorFlow's {symbol}; `python -m tfexp.symbols {symbol.rpartition('.')[0]}` lists "
-                "what there is"
+                f"tfexp does not have TensorFlow's tf.{below}; `python -m tfexp.symbols tf.{below.rpartition('.')[0]}` "
+                "lists what there is"
             )
+        return None
 
 
 def _is_lacking(fullname: str) -> bool:

@@ -118,7 +118,35 @@ def divided(value: Any, by: int) -> Any:
     return value / by
 
 
-class NcclAllReduce(ReductionToOneDevice):
+class AllReduceCrossDeviceOps(ReductionToOneDevice):
+    """The sum on the first device. What is said of algorithms and of packs of tensors changes nothing."""
+
+    def __init__(
+        self,
+        all_reduce_alg: str = "nccl",
+        num_packs: int = 1,
+        agg_small_grads_max_bytes: int = 0,
+        agg_small_grads_max_group: int = 10,
+    ):
+        super().__init__()
+
+
+class MultiWorkerAllReduce(AllReduceCrossDeviceOps):
+    """The sum on the first device, whichever task it is of. What is said of workers and algorithms changes nothing."""
+
+    def __init__(
+        self,
+        worker_devices: Sequence[str],
+        num_gpus_per_worker: int,
+        all_reduce_spec: Any = ("pscpu/pscpu", 2, -1),
+        num_packs: int = 0,
+        agg_small_grads_max_bytes: int = 0,
+        agg_small_grads_max_group: int = 10,
+    ):
+        super().__init__()
+
+
+class NcclAllReduce(AllReduceCrossDeviceOps):
     """The sum on the first device: NCCL is for several GPUs of one machine. `num_packs` changes nothing."""
 
     def __init__(self, num_packs: int = 1):
@@ -126,7 +154,7 @@ class NcclAllReduce(ReductionToOneDevice):
         super().__init__()
 
 
-class HierarchicalCopyAllReduce(ReductionToOneDevice):
+class HierarchicalCopyAllReduce(AllReduceCrossDeviceOps):
     """The sum on the first device: one process has no hierarchy of links. `num_packs` changes nothing."""
 
     def __init__(self, num_packs: int = 1):

@@ -14,7 +14,21 @@ _EXPORT = (
     + renamed(_NAMES, SINGLE_RECEIVER_DEFAULT_NAME="SINGLE_RECEIVER")
 )
 
+SERIES_ROOM = "tfexp.contributed.timeseries"
+# Modules of time series, which are in `tensorflow.contrib` and, in part, among the canned estimators.
+SERIES = {
+    **{name: f"{SERIES_ROOM}.{name}" for name in ("estimators", "feature_keys", "head", "saved_model_utils")},
+    "ar_model": f"{SERIES_ROOM}.ar_model {SERIES_ROOM}.prediction_networks",
+    "math_utils": f"{SERIES_ROOM}.input_statistics {SERIES_ROOM}.model",
+    "model": f"{SERIES_ROOM}.model {SERIES_ROOM}.sequential_model",
+    "model_utils": renamed(f"{SERIES_ROOM}.continuing", canonicalize_times_or_steps_from_output="times_to_predict"),
+    "state_management": f"{SERIES_ROOM}.states",
+}
+_PUBLISHED = (".experimental", ".export", ".inputs", ".tpu")
+
 ESTIMATOR = {
+    **{f"api._v1.estimator{part}": f"tf.estimator{part}" for part in ("", *_PUBLISHED)},
+    **{f"api._v2.estimator{part}": f"tf.compat.v2.estimator{part}" for part in ("", *_PUBLISHED[:-1])},
     "canned.baseline": "tf.estimator",
     "canned.boosted_trees": "tf.estimator",
     "canned.dnn": "tf.estimator tf.estimator.experimental",
@@ -26,6 +40,9 @@ ESTIMATOR = {
     "canned.optimizers": _NAMES,
     "canned.parsing_utils": "tf.estimator",
     "canned.prediction_keys": _NAMES,
+    "canned.saved_model_estimator": "tf.contrib.estimator",
+    **{f"canned.timeseries.{key}": places for key, places in SERIES.items() if key != "ar_model"},
+    "canned.timeseries.ar_model": f"tfexp.stand_ins.estimator_series {SERIES_ROOM}.prediction_networks",
     "early_stopping": "tf.estimator.experimental "
     + renamed("tfexp.estimator.eval_metrics", read_eval_metrics="metrics_of_folder")
     + renamed("tfexp.estimator.early_stopping", _StopOnPredicateHook="StopOnPredicateHook")

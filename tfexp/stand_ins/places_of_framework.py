@@ -14,25 +14,6 @@ _MESSAGES_OF_NEST = (
 
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
-    "autograph": "tfexp.stand_ins.autograph_calls tf.autograph tf.autograph.experimental",
-    "autograph.core.converter": "tfexp.stand_ins.autograph_calls",
-    "autograph.impl.api": "tfexp.stand_ins.autograph_calls tf.autograph tf.autograph.experimental "
-    "tfexp.autograph.source:ConversionError=ConversionError",
-    "autograph.lang.directives": "tf.autograph.experimental",
-    "autograph.lang.special_functions": "tfexp.stand_ins.autograph_lists",
-    "autograph.operators.control_flow": "",
-    "autograph.operators.data_structures": "tfexp.stand_ins.autograph_lists",
-    "autograph.operators.exceptions": "tfexp.stand_ins.autograph_operators",
-    "autograph.operators.logical": "tfexp.autograph.branches",
-    "autograph.operators.py_builtins": "tfexp.stand_ins.autograph_operators",
-    "autograph.operators.slices": "tfexp.stand_ins.autograph_lists",
-    "autograph.operators.special_values": "tfexp.stand_ins.autograph_operators",
-    "autograph.utils.ag_logging": "tf.autograph tf.logging",
-    **{
-        f"autograph.utils.{name}": "tfexp.stand_ins.autograph_operators"
-        for name in ("misc", "py_func", "tensors", "type_check")
-    },
-    "autograph.utils.tensor_list": "tfexp.stand_ins.autograph_lists",
     "client.client_lib": "tf",
     "eager.backprop": "tf tf.contrib.eager tfexp.stand_ins.gradient_slices "
     "tfexp.stand_ins.eager_functions:make_vjp=make_vjp "

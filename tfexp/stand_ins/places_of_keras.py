@@ -36,6 +36,7 @@ KERAS = {
     **{f"keras.{name}": f"tf.keras.{name}" for name in _NAMESPACES.split()},
     **{f"keras.layers.{name}": "tf.keras.layers" for name in _LAYERS.split()},
     **{f"keras.optimizer_v2.{name}": "tf.keras.optimizers" for name in _OPTIMIZERS.split()},
+    "keras.datasets.cifar": "tfexp.keras.datasets.cifar",
     **{f"keras.datasets.{name}": f"tf.keras.datasets.{name}" for name in _DATASETS.split()},
     **{f"keras.applications.{name}": f"tf.keras.applications.{name}" for name in _APPLICATIONS.split()},
     "keras.backend": (

@@ -5,10 +5,22 @@ from __future__ import annotations
 from tfexp.stand_ins.places_of_data import renamed
 
 _STRATEGY = "tf.distribute " + renamed("tf.distribute", StrategyV1="Strategy", StrategyExtendedV1="StrategyExtended")
+ALL_REDUCE = "tfexp.stand_ins.all_reduce " + renamed(
+    "tfexp.stand_ins.all_reduce",
+    _flatten_tensors="flattened",
+    _reshape_tensors="reshaped",
+    _padded_split="padded_split",
+    _strip_padding="without_padding",
+    _ragged_split="ragged_split",
+    _split_by_task="split_by_task",
+    _ring_permutations="ring_permutations",
+)
+_QUESTIONS = "tfexp.stand_ins.strategy_questions"
 _EXPERIMENTAL = "tf.distribute.experimental "
 
 # tensorflow.python.<key>, with the places that answer, in order.
 TRAINING = {
+    "distribute.all_reduce": ALL_REDUCE,
     "distribute.central_storage_strategy": _EXPERIMENTAL
     + renamed("tf.distribute.experimental", CentralStorageStrategyV1="CentralStorageStrategy"),
     "distribute.cluster_resolver": "tf.distribute.cluster_resolver",
@@ -26,19 +38,27 @@ TRAINING = {
     + renamed("tf.distribute.experimental", CollectiveAllReduceStrategyV1="MultiWorkerMirroredStrategy"),
     "distribute.combinations": "tfexp.stand_ins.strategy_combinations:generate=generate_for_strategies "
     "tfexp.stand_ins.strategy_combinations tfexp.stand_ins.test_combinations",
-    "distribute.cross_device_ops": "tf.distribute tf.distribute.experimental",
-    "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices",
+    "distribute.cross_device_ops": f"tf.distribute tf.distribute.experimental tf.contrib.distribute {_QUESTIONS} "
+    + renamed("tfexp.distribute.cross_device", AllReduceCrossTowerOps="AllReduceCrossDeviceOps"),
+    "distribute.cross_device_utils": "tfexp.stand_ins.cross_devices tfexp.stand_ins.packed_gradients",
     "distribute.device_util": "tfexp.stand_ins.devices",
+    "distribute.distribute_config": renamed("tf.contrib.distribute", DistributeConfig="DistributeConfig"),
     "distribute.distribute_coordinator": "tfexp.distribute.coordinator "
     + renamed("tfexp.distribute.coordinator", _WorkerContext="WorkerContext"),
     "distribute.distribute_coordinator_context": "tfexp.train.worker_context",
     "distribute.distribute_lib": _STRATEGY
+    + renamed(_QUESTIONS, get_update_device="get_update_device")
+    + renamed("tfexp.distribute.contexts", require_replica_context="require_replica")
+    + renamed("tf.distribute", StrategyExtendedV2="StrategyExtended")
     + renamed("tfexp.distribute.default_strategy", _DefaultDistributionStrategy="DefaultStrategy"),
     "distribute.distribution_strategy_context": "tf.distribute "
+    + renamed("tfexp.distribute.contexts", get_cross_replica_context="get_cross_replica_context")
+    + renamed(_QUESTIONS, get_strategy_and_replica_context="get_strategy_and_replica_context")
     + renamed("tf.distribute", get_distribution_strategy="get_strategy", has_distribution_strategy="has_strategy"),
     "distribute.input_lib": "tfexp.distribute.steps tfexp.distribute.input",
     "distribute.mirrored_strategy": "tf.distribute "
     + renamed("tf.distribute", MirroredStrategyV1="MirroredStrategy")
+    + renamed(_QUESTIONS, all_local_devices="all_local_devices")
     + renamed("tfexp.distribute.mirrored", MirroredExtended="MirroredExtended"),
     "distribute.multi_worker_test_base": "tfexp.stand_ins.worker_tests",
     "distribute.multi_worker_util": "tfexp.stand_ins.worker_places "
@@ -165,6 +185,7 @@ TRAINING = {
     + renamed("tf.train", CheckpointV1="Checkpoint")
     + renamed("tfexp.train.checkpoint", CheckpointLoadStatus="LoadStatus", NameBasedSaverStatus="NameBasedStatus")
     + "tfexp.train.checkpoint",
+    "training.tensorboard_logging": "tfexp.stand_ins.tensorboard_logging",
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "

@@ -16,7 +16,9 @@ from tfexp.distribute.contexts import has_strategy as has_strategy
 from tfexp.distribute.contexts import in_cross_replica_context as in_cross_replica_context
 from tfexp.distribute.contexts import require_replica as require_replica_context
 from tfexp.distribute.coordinator import run_standard_tensorflow_server as run_standard_tensorflow_server
+from tfexp.distribute.cross_device import AllReduceCrossDeviceOps as AllReduceCrossDeviceOps
 from tfexp.distribute.cross_device import CrossDeviceOps as CrossDeviceOps
+from tfexp.distribute.cross_device import MultiWorkerAllReduce as MultiWorkerAllReduce
 from tfexp.distribute.cross_device import ReductionToOneDevice as ReductionToOneDeviceCrossDeviceOps
 from tfexp.distribute.default_strategy import OneDeviceStrategy as OneDeviceStrategy
 from tfexp.distribute.input import InputContext as InputContext
