@@ -28,6 +28,7 @@ import ast
 import functools
 import importlib
 import inspect
+import itertools
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -60,6 +61,12 @@ class Arg:
     @property
     def is_list(self) -> bool:
         return self.number_attr is not None or self.type_list_attr is not None
+
+    def count(self, attrs: Mapping[str, Any]) -> int:
+        """How many tensors it stands for in a node of these attrs."""
+        if self.number_attr is not None:
+            return int(attrs[self.number_attr])
+        return 1 if self.type_list_attr is None else len(attrs[self.type_list_attr])
 
 
 @dataclass(frozen=True)
@@ -474,17 +481,8 @@ def group_inputs(op: Op, flat: Sequence[Any], attrs: dict[str, Any]) -> list[Any
     """The flat inputs of a node, list arguments gathered into lists: what shape rules and kernels are called with."""
     if not op.has_list_inputs:
         return list(flat)
-    grouped: list[Any] = []
-    position = 0
-    for arg in op.inputs:
-        if not arg.is_list:
-            grouped.append(flat[position])
-            position += 1
-            continue
-        count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])  # type: ignore[index]
-        grouped.append(list(flat[position : position + count]))
-        position += count
-    return grouped
+    following = iter(flat)
+    return [list(itertools.islice(following, arg.count(attrs))) if arg.is_list else next(following) for arg in op.inputs]
 
 
 def output_types(op: Op, attrs: dict[str, Any]) -> list[DType]:
@@ -495,6 +493,6 @@ def output_types(op: Op, attrs: dict[str, Any]) -> list[DType]:
             these = attrs[arg.type_list_attr]
         else:
             one = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]  # type: ignore[index]
-            these = [one] * (attrs[arg.number_attr] if arg.number_attr else 1)
+            these = [one] * arg.count(attrs)
         types += [t._as_ref for t in these] if arg.is_ref else these
     return types

@@ -128,7 +128,8 @@ def settings_of_run(folder: Path) -> Settings:
     return _settings_of(path, _load(path))
 
 
-def _main(argv: list[str]) -> int:
+def _flags_of(argv: list[str]) -> argparse.Namespace:
+    """The command line, as Hydra has it. SettingError for a flag that there is not, or that is not for this program."""
     parser = argparse.ArgumentParser(
         parents=[get_args_parser()], add_help=False, conflict_handler="resolve", exit_on_error=False
     )
@@ -147,6 +148,11 @@ def _main(argv: list[str]) -> int:
     for name, other in instead.items():
         if getattr(flags, name) is not None:
             raise SettingError(f"--{name.replace('_', '-')}", f"is not for this program: use {other}")
+    return flags
+
+
+def _main(argv: list[str]) -> int:
+    flags = _flags_of(argv)
     if flags.help:
         return _help(flags.overrides, flags.config_dir)
     if flags.version:

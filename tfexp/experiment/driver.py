@@ -286,20 +286,8 @@ class _Driver:
             assert asked is not None
             saved = str(self.folder.checkpoints / done["checkpoint"])
             raise stopped(asked, done["step"], self.course.total_steps, saved, self.folder.path)
-        steps = done["step"] - (self.begin or 0)
-        timing = {
-            "steps": steps,
-            "seconds": seconds,
-            "steps_per_second": steps / seconds,
-            "steps_of": self.made,
-        }
-        moved = {name: result["bytes"] for name, result in self.ended.items() if result["bytes"] is not None}
-        if moved:
-            timing["bytes_per_step"] = dict(sorted(moved.items()))
-        if any(restarted.values()):
-            timing["restarts"] = {name: times for name, times in restarted.items() if times}
-            timing["recovery_seconds"] = self.recoveries
         records = read_records(self.folder.metrics)
+        timing = self._timing(done["step"] - (self.begin or 0), seconds, restarted)
         result = {"numbers": done["numbers"], "timing": timing, "best": best_of(records), **done["late"]}
         if self.dataset.skipped.rows:
             result["skipped"] = self.dataset.skipped.plain()
@@ -309,6 +297,17 @@ class _Driver:
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}
         show_result(self.settings.title, result, self.folder.path, values, rows)
         return result, records
+
+    def _timing(self, steps: int, seconds: float, restarted: dict[str, int]) -> dict[str, Any]:
+        """What `result.json` says of the time that the steps took, of the bytes of each, and of the tasks that were lost."""
+        timing = {"steps": steps, "seconds": seconds, "steps_per_second": steps / seconds, "steps_of": self.made}
+        moved = {name: result["bytes"] for name, result in self.ended.items() if result["bytes"] is not None}
+        if moved:
+            timing["bytes_per_step"] = dict(sorted(moved.items()))
+        if any(restarted.values()):
+            timing["restarts"] = {name: times for name, times in restarted.items() if times}
+            timing["recovery_seconds"] = self.recoveries
+        return timing
 
     def _rate(self) -> float:
         return self.settings.optimizer.learning_rate

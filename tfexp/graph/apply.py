@@ -69,12 +69,8 @@ def results(node: Operation) -> Any:
     groups: list[Any] = []
     position = 0
     for arg in op.outputs:
-        if not arg.is_list:
-            groups.append(node.outputs[position])
-            position += 1
-            continue
-        count = node.attrs[arg.number_attr] if arg.number_attr else len(node.attrs[arg.type_list_attr])  # type: ignore[index]
-        groups.append(node.outputs[position : position + count])
+        count = arg.count(node.attrs)
+        groups.append(node.outputs[position : position + count] if arg.is_list else node.outputs[position])
         position += count
     return groups[0] if len(groups) == 1 else _result_type(op)(*groups)
 

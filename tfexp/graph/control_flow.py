@@ -336,13 +336,8 @@ def cond(
     for argument, function, older in (("true_fn and fn1", true_fn, fn1), ("false_fn and fn2", false_fn, fn2)):
         if function is not None and older is not None:
             raise TypeError(f"cond(): {argument} may not be set simultaneously.")
-    true_fn, false_fn = fn1 if true_fn is None else true_fn, fn2 if false_fn is None else false_fn
-    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
-        if function is None:
-            raise TypeError(f"cond(): {argument} argument required")
-        if not callable(function):
-            raise TypeError(f"{argument} must be callable.")
-    assert true_fn is not None and false_fn is not None
+    true_fn = _required("true_fn", fn1 if true_fn is None else true_fn)
+    false_fn = _required("false_fn", fn2 if false_fn is None else false_fn)
     if executing_eagerly():
         result = true_fn() if pred else false_fn()
         return result if strict else _unpack_single(result)
@@ -353,15 +348,7 @@ def cond(
             # As in TensorFlow, results are in the structure that the functions return, strict or not.
             pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
             return functional_cond(pred, true_fn, false_fn, scope, _check_same_results_of_functions)
-        with name_scope("Switch") as switch:
-            data, chosen = convert_to_tensor(pred, name="data"), convert_to_tensor(pred, name="pred")
-            when_false, when_true = get_op("Switch")(data, chosen, name=switch)
-        pivot_true = get_op("Identity")(when_true, name="switch_t")
-        pivot_false = get_op("Identity")(when_false, name="switch_f")
-        pred = get_op("Identity")(pred, name="pred_id")
-        graph = get_default_graph()
-        for tensor in (when_true, when_false, pivot_true, pivot_false, pred):
-            graph.prevent_fetching(tensor.op)
+        pivot_true, pivot_false, pred = _pivots(pred)
         original_true, flat_true, context_true = _branch("true_fn", true_fn, pred, pivot_true, 1)
         original_false, flat_false, context_false = _branch("false_fn", false_fn, pred, pivot_false, 0)
         if not strict:
@@ -371,12 +358,34 @@ def cond(
             raise ValueError("true_fn and false_fn must return at least one result.")
         merged = [merge([f, t]) for f, t in zip(flat_false, flat_true, strict=True)]
         if context_true.outer_context is None:
-            graph.add_to_collection(GraphKeys.COND_CONTEXT, context_true)
-            graph.add_to_collection(GraphKeys.COND_CONTEXT, context_false)
+            for context in (context_true, context_false):
+                get_default_graph().add_to_collection(GraphKeys.COND_CONTEXT, context)
         leaves = nest.flatten(original_true, expand_composites=True)
         arrays = [with_flow(leaf, flow) for leaf, flow in zip(leaves, merged, strict=True)]
         result = nest.pack_sequence_as(original_true, arrays, expand_composites=True)
         return result if strict else _unpack_single(result)
+
+
+def _required(argument: str, function: Callable[[], Any] | None) -> Callable[[], Any]:
+    """A branch's function; TypeError where it is missing, or none."""
+    if function is None:
+        raise TypeError(f"cond(): {argument} argument required")
+    if not callable(function):
+        raise TypeError(f"{argument} must be callable.")
+    return function
+
+
+def _pivots(pred: Any) -> tuple[Tensor, Tensor, Tensor]:
+    """What is alive where `pred` is true, what is where it is false, and `pred` itself, for the Switches to come."""
+    with name_scope("Switch") as switch:
+        data, chosen = convert_to_tensor(pred, name="data"), convert_to_tensor(pred, name="pred")
+        when_false, when_true = get_op("Switch")(data, chosen, name=switch)
+    pivot_true = get_op("Identity")(when_true, name="switch_t")
+    pivot_false = get_op("Identity")(when_false, name="switch_f")
+    pred = get_op("Identity")(pred, name="pred_id")
+    for tensor in (when_true, when_false, pivot_true, pivot_false, pred):
+        get_default_graph().prevent_fetching(tensor.op)
+    return pivot_true, pivot_false, pred
 
 
 def _branch(

@@ -110,21 +110,7 @@ def _build(f: Callable[..., Any], args: list[Any]) -> Any:
             "If using @custom_gradient with a function that uses variables, then grad_fn must accept a keyword "
             f"argument 'variables'. The variables are {used}"
         )
-
-    def rule(op: Operation, *grads: Any) -> list[Any]:
-        of_variables: list[Any] = []
-        if used:
-            of_arguments, of_variables = grad_function(*grads[: len(outputs)], variables=used)
-            if len(of_variables) != len(used):
-                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
-        else:
-            of_arguments = grad_function(*grads[: len(outputs)])
-        given = nest.flatten(of_arguments)
-        if len(given) != len(args):
-            raise ValueError(f"custom_gradient function expected to return {len(args)} gradients, but returned {len(given)}")
-        return [None] * len(outputs) + given + list(of_variables)
-
-    register_gradient(key, rule)
+    register_gradient(key, _rule(grad_function, len(outputs), len(args), used))
     if graph.is_eager:
         keep_alive(_Registered(key))
     # TensorFlow leaves these behind: they keep a result that is an argument apart from it.
@@ -134,3 +120,22 @@ def _build(f: Callable[..., Any], args: list[Any]) -> Any:
     with get_default_graph().gradient_override_map({"IdentityN": key}):
         passed = get_op("IdentityN")(outputs + args + used, name="IdentityN")
     return nest.pack_sequence_as(result, passed[: len(outputs)])
+
+
+def _rule(grad_function: Callable[..., Any], outputs: int, args: int, used: list[Any]) -> Callable[..., list[Any]]:
+    """The gradient of an IdentityN of the outputs, the arguments and the variables `used`, of which the first have none."""
+
+    def rule(op: Operation, *grads: Any) -> list[Any]:
+        of_variables: list[Any] = []
+        if used:
+            of_arguments, of_variables = grad_function(*grads[:outputs], variables=used)
+            if len(of_variables) != len(used):
+                raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        else:
+            of_arguments = grad_function(*grads[:outputs])
+        given = nest.flatten(of_arguments)
+        if len(given) != args:
+            raise ValueError(f"custom_gradient function expected to return {args} gradients, but returned {len(given)}")
+        return [None] * outputs + given + list(of_variables)
+
+    return rule

@@ -198,16 +198,7 @@ def build_body(definition: function_pb2.FunctionDef, body: Graph) -> tuple[list[
     """
     arguments = [arg.name for arg in definition.signature.input_arg]
     graph_def = graph_pb2.GraphDef()
-    for position, arg in enumerate(definition.signature.input_arg):
-        if arg.type_attr or arg.type_list_attr or arg.number_attr:
-            raise ValueError(f"The function {definition.signature.name!r} has the attribute-typed argument {arg.name!r}")
-        node = graph_def.node.add(name=arg.name, op="Placeholder")
-        node.attr["dtype"].type = arg.type
-        shapes = definition.arg_attr[position].attr if position in definition.arg_attr else {}
-        if _OUTPUT_SHAPES in shapes and shapes[_OUTPUT_SHAPES].list.shape:
-            node.attr["shape"].shape.CopyFrom(shapes[_OUTPUT_SHAPES].list.shape[0])
-        else:
-            node.attr["shape"].shape.unknown_rank = True
+    graph_def.node.extend(_placeholder(definition, position) for position in range(len(arguments)))
     positions = {node.name: _output_ranges(node, body._functions) for node in definition.node_def}
 
     def flat(text: str) -> str:
@@ -235,6 +226,21 @@ def build_body(definition: function_pb2.FunctionDef, body: Graph) -> tuple[list[
             raise ValueError(f"The function {definition.signature.name!r} cannot be built: {error}") from error
     tensors = [body.get_tensor_by_name(text if ":" in text else f"{text}:0") for text in results]
     return [body.get_tensor_by_name(f"{name}:0") for name in arguments], tensors
+
+
+def _placeholder(definition: function_pb2.FunctionDef, position: int) -> node_def_pb2.NodeDef:
+    """The node that stands for an argument. ValueError for one whose type or number is up to an attribute."""
+    arg = definition.signature.input_arg[position]
+    if arg.type_attr or arg.type_list_attr or arg.number_attr:
+        raise ValueError(f"The function {definition.signature.name!r} has the attribute-typed argument {arg.name!r}")
+    node = node_def_pb2.NodeDef(name=arg.name, op="Placeholder")
+    node.attr["dtype"].type = arg.type
+    shapes = definition.arg_attr[position].attr if position in definition.arg_attr else {}
+    if _OUTPUT_SHAPES in shapes and shapes[_OUTPUT_SHAPES].list.shape:
+        node.attr["shape"].shape.CopyFrom(shapes[_OUTPUT_SHAPES].list.shape[0])
+    else:
+        node.attr["shape"].shape.unknown_rank = True
+    return node
 
 
 def _output_ranges(node: node_def_pb2.NodeDef, library: Mapping[str, Function]) -> dict[str, int]:
@@ -323,12 +329,7 @@ def value_names(arguments: set[Operation]) -> Callable[[Tensor], str]:
             return op.name
         position = tensor.value_index
         for arg in op._op_def.outputs:
-            if arg.number_attr:
-                count = op.attrs[arg.number_attr]
-            elif arg.type_list_attr:
-                count = len(op.attrs[arg.type_list_attr])
-            else:
-                count = 1
+            count = arg.count(op.attrs)
             if position < count:
                 return f"{op.name}:{arg.name}:{position}"
             position -= count

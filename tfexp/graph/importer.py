@@ -296,7 +296,7 @@ def input_types(op: Op, attrs: dict[str, Any]) -> list[tuple[dtypes.DType, bool]
             types.extend((t, arg.is_ref) for t in attrs[arg.type_list_attr])
             continue
         one = arg.dtype if arg.dtype is not None else attrs[arg.type_attr]  # type: ignore[index]
-        types.extend([(one, arg.is_ref)] * (attrs[arg.number_attr] if arg.number_attr else 1))
+        types.extend([(one, arg.is_ref)] * arg.count(attrs))
     return types
 
 

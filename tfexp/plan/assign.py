@@ -215,15 +215,8 @@ def _holders(op: Operation) -> Iterator[Operation]:
 
 
 def _takes_ref(op: Operation) -> list[bool]:
-    flags: list[bool] = []
-    for arg in op._op_def.inputs:
-        count = 1
-        if arg.number_attr:
-            count = op._attrs[arg.number_attr]
-        elif arg.type_list_attr:
-            count = len(op._attrs[arg.type_list_attr])
-        flags.extend([arg.is_ref] * count)
-    return flags
+    """For each flat input, whether it is taken as a reference."""
+    return [arg.is_ref for arg in op._op_def.inputs for _ in range(arg.count(op._attrs))]
 
 
 def colocated(ops: list[Operation]) -> list[list[Operation]]:

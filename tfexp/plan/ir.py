@@ -183,12 +183,7 @@ def ref_flags(node: Node) -> list[bool]:
     flags: list[bool] = []
     for arg in node.op.inputs:
         is_ref = arg.is_ref or (node.op.on_variables and arg.dtype is dtypes.resource)
-        if arg.number_attr:
-            flags.extend([is_ref] * node.attrs[arg.number_attr])
-        elif arg.type_list_attr:
-            flags.extend([is_ref] * len(node.attrs[arg.type_list_attr]))
-        else:
-            flags.append(is_ref)
+        flags.extend([is_ref] * arg.count(node.attrs))
     return flags
 
 

@@ -320,15 +320,7 @@ def _member(node: Node, number: dict[Value, int]) -> Member:
 
 def static_flags(op: Op, attrs: Mapping[str, Any], kernel: Kernel) -> tuple[bool, ...]:
     """For each flat input, whether the kernel has to know its value when it is compiled."""
-    flags: list[bool] = []
-    for arg in op.inputs:
-        count = 1
-        if arg.number_attr:
-            count = attrs[arg.number_attr]
-        elif arg.type_list_attr:
-            count = len(attrs[arg.type_list_attr])
-        flags.extend([arg.name in kernel.static] * count)
-    return tuple(flags)
+    return tuple([arg.name in kernel.static for arg in op.inputs for _ in range(arg.count(attrs))])
 
 
 _KINDS = frozenset("biufc")

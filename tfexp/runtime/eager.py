@@ -280,10 +280,7 @@ def _input_values(op_def: Op, inputs: Sequence[EagerTensor], attrs: dict[str, An
     """The inputs as kernels take them: references where they are declared, else values."""
     refs: list[bool] = []
     for arg in op_def.inputs:
-        count = 1
-        if arg.is_list:
-            count = attrs[arg.number_attr] if arg.number_attr else len(attrs[arg.type_list_attr])  # type: ignore[index]
-        refs += [arg.is_ref or (op_def.on_variables and arg.dtype is dtypes.resource)] * count
+        refs += [arg.is_ref or (op_def.on_variables and arg.dtype is dtypes.resource)] * arg.count(attrs)
     values = []
     for tensor, is_ref in zip(inputs, refs, strict=True):
         value = tensor._value
