@@ -236,6 +236,19 @@ def test_message(line: str, cli: Callable, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "a refused command leaves nothing behind"
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("data=line -m train.steps=2,3 sweep.dry=true", "2 trials, checked"),
+        ("data=line --cfg job train.steps=7", "steps: 7\n"),
+    ],
+)
+def test_flags_may_stand_between_words(line: str, said: str, cli: Callable) -> None:
+    ended = cli(*line.split())
+    assert (ended.code, ended.err) == (0, "")
+    assert said in ended.out
+
+
 def test_full_error_shows_where_it_came_from(cli: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYDRA_FULL_ERROR", "1")
     with pytest.raises(SettingError, match="did you mean 'linreg'"):

@@ -134,7 +134,7 @@ def _main(argv: list[str]) -> int:
     )
     parser.add_argument("--version", action="store_true")  # Hydra's says Hydra's alone
     try:
-        flags, unknown = parser.parse_known_args(argv)
+        flags, unknown = parser.parse_known_intermixed_args(argv)
     except argparse.ArgumentError as error:
         raise SettingError(error.argument_name or "", error.message) from error
     if unknown:
