@@ -238,7 +238,10 @@ def test_message(line: str, cli: Callable, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "said"),
-    [("data=line -m train.steps=2,3 sweep.dry=true", "2 trials, checked"), ("data=line --cfg job train.steps=7", "steps: 7\n")],
+    [
+        ("data=line -m train.steps=2,3 sweep.dry=true", "2 trials, checked"),
+        ("data=line --cfg job train.steps=7", "steps: 7\n"),
+    ],
 )
 def test_flags_may_stand_between_words(line: str, said: str, cli: Callable) -> None:
     ended = cli(*line.split())

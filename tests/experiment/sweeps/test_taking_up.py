@@ -296,3 +296,16 @@ def test_a_driver_that_is_ended_for_real(how: signal.Signals, cli: Callable, tmp
     assert sorted(finished) == list(range(4))
     with (tmp_path / "sweep" / "sweep.csv").open() as file:
         assert [row["status"] for row in csv.DictReader(file)] == ["finished"] * 4
+
+
+def test_a_sweep_of_ones_own_choices_says_with_which_command_it_was_begun(cli: Callable, tmp_path: Path) -> None:
+    choice = tmp_path / "mine" / "optimizer" / "slow.yaml"
+    choice.parent.mkdir(parents=True)
+    choice.write_text("target: tfexp.experiment.optimizers:Sgd\nlearning_rate: 0.001\n")
+    words = ("data=line", "optimizer=slow", "train.steps=1,2", "hydra.sweep.dir=sweep")
+    assert cli("--config-dir", "mine", "-m", *words).code == 0
+    ended = cli("-m", "sweep.resume=sweep")
+    assert ended.code != 0
+    assert "there is no choice 'slow'" in ended.err
+    assert ended.err.endswith(f"\n  it was begun by: python -m tfexp --config-dir mine -m {' '.join(words)}\n")
+    assert cli("--config-dir", "mine", "-m", "sweep.resume=sweep").code == 0

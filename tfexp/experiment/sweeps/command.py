@@ -119,7 +119,12 @@ def _take_up(folder: Path, words: list[str], given: dict[str, str], door: Door, 
         settings = door.sweep(door.compose(door.parse([*({**before, **given}).values()])))
         space = space_of(door.parse(about["words"]), choices)
         planner = Planner(door, space, settings)
-        trials = _same_trials(folder, planner, earlier)
+        try:
+            trials = _same_trials(folder, planner, earlier)
+        except SettingError as error:
+            if error.key != "sweep.resume":  # its words are not understood here
+                error.add_note(f"it was begun by: {about['command']}")
+            raise
         if settings.dry:
             show_planned(trials, _same(earlier.planned), {n: p.status for n, p in earlier.trials.items()})
             return 0
