@@ -363,6 +363,8 @@ def _check_updates(indices: TensorShape, updates: TensorShape, target: TensorSha
 
 @scatter_nd_op.shape
 def _(indices: InputShape, updates: InputShape, shape: InputShape) -> TensorShape:
+    with_rank_at_least(indices, 1)
+    with_rank_at_least(updates, 1)
     target = shape.value_as_shape
     _check_updates(indices, updates, target)
     return target

@@ -23,7 +23,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
 from tfexp.ops.array import require_scalar
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least, with_rank_at_most
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
 
@@ -333,7 +333,12 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 
 @matrix_set_diag_v1.shape
 def _(input: InputShape, diagonal: InputShape) -> TensorShape:
-    return with_rank_at_least(input, 2)
+    dims, values = with_rank_at_least(input, 2).known_dims, with_rank_at_least(diagonal, 1).known_dims
+    if dims is not None:
+        with_rank(diagonal, len(dims) - 1)
+        if None not in dims[-2:] and values is not None:
+            merged_dims(min(dims[-2:]), values[-1])  # type: ignore[type-var]
+    return input if values is None else merged(input, TensorShape([*values[:-1], None, None]))
 
 
 @matrix_set_diag_v1.kernel("CPU")

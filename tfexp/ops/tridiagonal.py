@@ -38,11 +38,11 @@ tridiagonal_matmul_op = define_op(
 @tridiagonal_solve_op.shape
 def _(diagonals: InputShape, rhs: InputShape) -> TensorShape:
     d, r = with_rank_at_least(diagonals, 2).known_dims, with_rank_at_least(rhs, 2).known_dims
-    if d is None or r is None:
-        return rhs
-    required_dim(d[-2], 3)
-    batch = merged(TensorShape(d[:-2]), TensorShape(r[:-2]))
-    return batch.concatenate(TensorShape([merged_dims(d[-1], r[-2]), r[-1]]))
+    if d is not None and r is not None:
+        required_dim(d[-2], 3)
+        merged(TensorShape(d[:-2]), TensorShape(r[:-2]))
+        merged_dims(d[-1], r[-2])
+    return rhs
 
 
 @tridiagonal_solve_op.kernel("CPU")
