@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import invalid
+from tfexp.core.errors import InternalError, invalid
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -284,6 +284,13 @@ def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Arr
         ranks = f"{input_indices.shape[1]} and {output_indices.shape[1]}"
         raise invalid(f"The input and output should have the same ndims: got: {ranks}")
     places = matches(input_indices - input_start, output_indices)
+    # The slice has kept its elements in their order.
+    used = 0
+    for place in places[places >= 0].tolist():
+        used += place == used
+    if used != len(output_indices):
+        text = f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(output_indices)}, used: {used}"
+        raise InternalError(None, None, text)
     return taken(backprop_val_grad, places)
 
 
