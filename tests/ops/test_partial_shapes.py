@@ -49,6 +49,16 @@ def suppressed(boxes, scores):
     )
 
 
+def sparse_sum(*dims):
+    """The parts of the sum of two sparse tensors, of unknown shapes for None."""
+    both = [
+        tf.SparseTensor(tf.placeholder(tf.int64), tf.placeholder(tf.float32), tf.placeholder(tf.int64) if d is None else d)
+        for d in dims
+    ]
+    total = tf.sparse_add(*both)
+    return [total.indices, total.values, total.dense_shape]
+
+
 WINDOW = {"strides": [1] * 4, "rates": [1] * 4, "padding": "VALID"}
 
 KNOWN = {
@@ -81,6 +91,17 @@ KNOWN = {
     ),
     "a dilation without rows": (lambda: ops.Dilation2D(input=x(2, None, 3, None), filter=x(2, 2, 5), **WINDOW), "[2,?,?,5]"),
     "a dilation": (lambda: ops.Dilation2D(input=x(2, 5, 3, None), filter=x(2, 2, 5), **WINDOW), "[2,4,2,5]"),
+    "patches without columns": (
+        lambda: tf.extract_image_patches(x(None, 7, None, 3), [1, 2, 3, 1], [1, 1, 2, 1], [1] * 4, "VALID"),
+        "[?,?,?,18]",
+    ),
+    "patches": (
+        lambda: tf.extract_image_patches(x(None, 7, 5, None), [1, 2, 3, 1], [1, 1, 2, 1], [1] * 4, "VALID"),
+        "[?,6,2,?]",
+    ),
+    "a sparse sum": (lambda: sparse_sum(None, [2, 3]), "[?,?] [?] [?]"),
+    "a sparse sum of a known rank": (lambda: sparse_sum([2, 3], None), "[?,2] [?] [2]"),
+    "a sparse sum of a known shape": (lambda: sparse_sum([2, 3], [2, 3]), "[?,2] [?] [2]"),
     "a slice of unknown strides": (
         lambda: [sliced([1, 1, 1], [5, 1, 3], i(3)), sliced(i(1), i(1), i(1), shrink_axis_mask=1)],
         "? ?",

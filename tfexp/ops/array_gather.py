@@ -371,6 +371,9 @@ def _(indices: InputShape, updates: InputShape, shape: InputShape) -> TensorShap
 
 
 def _check_updates_at_run(indices: Array, updates: Array, dims: Sequence[int]) -> None:
+    for dim in dims:
+        if dim < 0:
+            raise ValueError(f"Dimension {dim} must be >= 0")
     if np.ndim(indices) < 1:
         raise ValueError("Indices shape must have rank at least one. Found: []")
     if indices.size and np.size(updates) and 0 in dims:

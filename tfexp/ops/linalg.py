@@ -26,7 +26,7 @@ from tfexp.ops.matmul import matmul
 from tfexp.ops.shape_rules import merged_dims, required_dim, square_matrices, with_rank, with_rank_at_least
 
 
-def _check_stacks(*stacks: np.ndarray) -> None:
+def check_stacks(*stacks: np.ndarray) -> None:
     """InvalidArgumentError unless there are as many matrices in each of them, laid out alike."""
     for i, stack in enumerate(stacks):
         if stack.ndim < 2:
@@ -38,7 +38,7 @@ def _check_stacks(*stacks: np.ndarray) -> None:
 
 
 def _check_square(x: np.ndarray, requirement: str = "Input matrix must be square.") -> None:
-    _check_stacks(x)
+    check_stacks(x)
     if x.shape[-1] != x.shape[-2]:
         raise InvalidArgumentError(None, None, f"{requirement} Its shape is {dims_text(x.shape)}.")
 
@@ -168,7 +168,7 @@ def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
 
 @matrix_solve_op.kernel("CPU")
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
-    _check_stacks(matrix, rhs)
+    check_stacks(matrix, rhs)
     _check_system(matrix, rhs)
     _check_supported("MatrixSolve", matrix)
     if not rhs.size:  # no question is asked, whether or not the matrix has an inverse
@@ -217,7 +217,7 @@ def _(matrix: InputShape, rhs: InputShape, l2: InputShape) -> TensorShape:
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fast: bool) -> np.ndarray:
     if np.ndim(l2_regularizer):
         raise ValueError(f"l2_regularizer must be scalar, got shape {list(np.shape(l2_regularizer))}")
-    _check_stacks(matrix, rhs)
+    check_stacks(matrix, rhs)
     rows, columns = matrix.shape[-2:]
     if rhs.shape[-2] != rows:
         sizes = f"{dims_text(matrix.shape)} and {dims_text(rhs.shape)}"
@@ -290,7 +290,7 @@ def _(l: InputShape, grad: InputShape) -> TensorShape:  # noqa: E741 (TensorFlow
 @cholesky_grad_op.kernel("CPU")
 def _(ctx: Any, l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741 (TensorFlow's name)
     """The gradient of Cholesky's input, which `linalg_gradients` derives, in one op: of lower triangles `l` and `grad`."""
-    _check_stacks(l, grad)
+    check_stacks(l, grad)
     _check_square(l, "Inputs must be a square matrices.")
     if l.shape != grad.shape:
         raise InvalidArgumentError(None, None, "Inputs (L and grad) must have the same shape.")

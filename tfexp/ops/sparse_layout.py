@@ -283,6 +283,9 @@ def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Arr
     if input_indices.shape[1] != output_indices.shape[1]:
         ranks = f"{input_indices.shape[1]} and {output_indices.shape[1]}"
         raise invalid(f"The input and output should have the same ndims: got: {ranks}")
+    if input_start.shape != input_indices.shape[1:]:
+        sizes = f"{input_indices.shape[1]} but got shape {dims_text(input_start.shape)}"
+        raise invalid(f"Expected input_start to be a vector of length {sizes}")
     places = matches(input_indices - input_start, output_indices)
     # The slice has kept its elements in their order.
     used = 0
