@@ -107,6 +107,21 @@ ROWS = [
         {},
         "Invalid subdiagonal shape. It is [1,2,1,5], not [2,1,5].",
     ),
+    *(
+        (op, [np.ones((3, 5)), *rest], {}, text)
+        for k, text in (
+            ([0, 1, 2], "diag_index must have only one or two elements, received 3 elements."),
+            ([], "diag_index must have only one or two elements, received 0 elements."),
+            ([[0, 1]], "diag_index must be a scalar or vector, received shape: [1,2]"),
+            ([100, 0], "lower_diag_index is out of bound: 100. It must be between -3 and 5"),
+            ([-2, 5], "upper_diag_index is out of bound: 5. It must be between -3 and 5"),
+            ([2, -1], "lower_diag_index must not be larger than upper_diag_index: 2 > -1"),
+        )
+        for op, rest in (
+            ("MatrixDiagPartV2", [np.array(k, np.int32), np.float64(0)]),
+            ("MatrixSetDiagV2", [np.ones((2, 3)), np.array(k, np.int32)]),
+        )
+    ),
     ("Diag", [np.float32(1)], {}, "Input must be at least rank 1, got 0"),
     ("DiagPart", [np.ones((2, 3))], {}, "Invalid shape [2,3]: dimensions 0 and 1 do not match."),
     ("DiagPart", [np.ones(3)], {}, "even and positive, got shape [3]"),
