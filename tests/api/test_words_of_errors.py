@@ -106,6 +106,122 @@ REFUSED = {
         TypeError,
         "Two datasets to concatenate have different types <dtype: 'int32'> and <dtype: 'float32'>",
     ),
+    "numbers to divide": (
+        lambda: tf.constant([True]) / tf.constant([True]),
+        TypeError,
+        "Invalid dtype tf.bool in __truediv__",
+    ),
+    "texts to divide": (
+        lambda: tf.truediv(tf.constant(["a"]), tf.constant(["b"])),
+        TypeError,
+        "Invalid dtype tf.string in __truediv__",
+    ),
+    "one dtype to divide": (
+        lambda: tf.truediv(tf.constant([1]), tf.constant([2.0])),
+        TypeError,
+        "x and y must have the same dtype, got tf.int32 != tf.float32",
+    ),
+    "one dtype of two parts": (
+        lambda: tf.complex(tf.constant([1.0]), tf.constant([2])),
+        TypeError,
+        "real and imag have incorrect types: float32 int32",
+    ),
+    "axes of two tensors": (
+        lambda: tf.tensordot(tf.constant([[1]]), tf.constant([[1]]), [0, 1, 1]),
+        ValueError,
+        "'axes' must be an integer or have length 2",
+    ),
+    "axes to multiply": (
+        lambda: tf.tensordot(tf.constant([[1]]), tf.constant([[1]]), -1),
+        ValueError,
+        "'axes' must be at least 0",
+    ),
+    "no more axes than there are": (
+        lambda: tf.tensordot(tf.constant([[1]]), tf.constant([[1]]), 3),
+        ValueError,
+        "'axes' must not be larger than the number of dimensions",
+    ),
+    "an axis to stack": (lambda: tf.stack([1, 2], axis=1), ValueError, "axis = 1 not in [-1, 1)"),
+    "an axis to unstack": (lambda: tf.unstack(tf.constant([1]), axis=-2), ValueError, "axis = -2 not in [-1, 1)"),
+    "a known number of parts": (
+        lambda: tf.split(tf.constant([1, 2]), tf.placeholder(tf.int32)),
+        ValueError,
+        "Cannot infer num from shape Tensor",
+    ),
+    "a side": (
+        lambda: tf.searchsorted(tf.constant([1]), tf.constant([0]), side="mid"),
+        ValueError,
+        "side must be either 'right' or 'left'.  Saw: mid",
+    ),
+    "matrices to transpose": (
+        lambda: tf.linalg.transpose(tf.constant([1])),
+        ValueError,
+        "'a' should be a (batch) matrix, with rank >= 2.  Found: (1,)",
+    ),
+    "a slice of that size": (
+        lambda: tf.slice(tf.constant([1, 2]), [0], [1, 1]),
+        ValueError,
+        "Dimension 0 in both shapes must be equal, but are 1 and 2",
+    ),
+    "a probability to keep": (
+        lambda: tf.nn.dropout(tf.constant([1.0]), keep_prob=2.0),
+        ValueError,
+        "rate must be a scalar tensor or a float in the range [0, 1), got -1",
+    ),
+    "floats to drop": (lambda: tf.nn.dropout(tf.constant([1]), rate=0.5), ValueError, "x has to be a floating point tensor"),
+    "a window for each dimension": (
+        lambda: tf.nn.max_pool(tf.zeros([1, 3, 3, 1]), [1, 2, 2], 1, "SAME"),
+        ValueError,
+        "ksize should be of length 1, 2 or 4 but was 3",
+    ),
+    "dimensions in space": (
+        lambda: tf.nn.convolution(tf.zeros([1, 5]), tf.zeros([2, 1]), "SAME"),
+        ValueError,
+        "rank 3, 4 or 5 but was 2",
+    ),
+    "an axis of softmax": (
+        lambda: tf.nn.softmax(tf.constant([[1.0]]), axis=3),
+        tf.errors.InvalidArgumentError,
+        "Dimension (3) must be in the range",
+    ),
+    "one shape of a Poisson loss": (
+        lambda: tf.nn.log_poisson_loss(tf.constant([1.0]), tf.constant([1.0, 2.0])),
+        ValueError,
+        "must have the same shape ((2,) vs (1,))",
+    ),
+    "sparse labels": (
+        lambda: tf.nn.ctc_loss(tf.constant([[1]]), tf.zeros([3, 1, 3]), [3]),
+        TypeError,
+        "Expected labels (first argument) to be a SparseTensor",
+    ),
+    "labels": (lambda: tf.losses.mean_squared_error(None, tf.constant([1.0])), ValueError, "labels must not be None"),
+    "an axis of a distance": (
+        lambda: tf.losses.cosine_distance(tf.constant([1.0]), tf.constant([1.0])),
+        ValueError,
+        "You must specify 'axis'",
+    ),
+    "a dtype to draw": (lambda: tf.random.uniform([2], dtype=tf.string), ValueError, "Invalid dtype tf.string"),
+    "how many to count": (
+        lambda: tf.metrics.average_precision_at_k(tf.constant([[1]]), tf.constant([[0.5]]), 0),
+        ValueError,
+        "Invalid k=0",
+    ),
+    "lines as keys": (
+        lambda: tf.lookup.TextFileInitializer("a", tf.string, -1, tf.int64, -2),
+        ValueError,
+        "Signature mismatch. Keys must",
+    ),
+    "a column of values": (
+        lambda: tf.lookup.TextFileInitializer("a", tf.string, -2, tf.int64, -5),
+        ValueError,
+        "Invalid value index -5",
+    ),
+    "a sequence to measure": (lambda: tf.global_norm(tf.constant([1.0])), TypeError, "t_list should be a sequence"),
+    "a weight for each": (
+        lambda: tf.confusion_matrix([0, 1], [0, 1], weights=[1, 2, 3]),
+        ValueError,
+        "Shapes (2,) and (3,) are incompatible",
+    ),
 }
 
 
@@ -115,6 +231,25 @@ def test_refused_when_built(what):
     with tf.Graph().as_default(), pytest.raises(error) as caught:
         build()
     assert text in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("build", "text"),
+    [
+        (
+            lambda: tf.self_adjoint_eigvals([[np.nan, 0.0], [0.0, 1.0]]),
+            "^Self-adjoint eigen decomposition was not successful",
+        ),
+        (lambda: tf.self_adjoint_eig([[1.0, 0.0], [np.inf, 1.0]]), "^Self-adjoint eigen decomposition was not successful"),
+        (
+            lambda: tf.linalg.tridiagonal_solve([[1.0, 0], [0, 0], [0, 1]], [1.0, 2], partial_pivoting=False),
+            "requires pivoting. Try setting partial_pivoting",
+        ),
+    ],
+)
+def test_refused_in_a_run(build, text):
+    with tf.Graph().as_default(), tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=text):
+        session.run(build())
 
 
 @pytest.mark.parametrize("size", [1, 2])

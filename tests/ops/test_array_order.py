@@ -103,8 +103,9 @@ CASES = [
         [np.float32([[1, 0, 0], [2, 0, 0]]), np.int32([0, 0, 1])],
         gradient=(),
         errors=[
-            Error([(2,), np.int64([3])], InvalidArgumentError, "axis expects to be in the range [-1, 1), got 3"),
-            Error([(2,), np.int64([0, 1])], InvalidArgumentError, "axis expects a 1D vector of at most one number"),
+            Error([(2,), np.int64([3])], InvalidArgumentError, "axis has to be between [0, 1), got 3"),
+            Error([(2,), np.int64([0, 1])], InvalidArgumentError, "does not support input tensors larger than 1"),
+            Error([(2,), np.int64(0)], InvalidArgumentError, "axis expects a 1D vector"),
         ],
     ),
     OpCase(

@@ -53,6 +53,17 @@ COMPARISONS += [
             Error([(2, 3), (3,)], InvalidArgumentError, "must be of the same shape. x shape: [2,3]. y shape: [3]"),
         ],
     ),
+    *(
+        OpCase(
+            "ApproximateEqual",
+            [np.array([1, 5, 7, 3], dtype), np.array([3, 3, 4, 3], dtype)],
+            np.array([at_the_tolerance, at_the_tolerance, False, True]),
+            {"tolerance": 2.0},
+            gradient=(),
+            label=dtype,
+        )
+        for dtype, at_the_tolerance in (("float32", True), ("float64", True), ("float16", False), ("int32", False))
+    ),
 ]
 NOT_BOOL = [Error([(2,)] * 2, TypeError, "has type float32 that does not match expected type of bool", dtype="float32")]
 LOGIC = [

@@ -209,3 +209,11 @@ def test_a_beam_that_others_overtake_before_its_turn_is_forgotten():
         paths, scores = session.run(tf.nn.ctc_beam_search_decoder(logits, [3], 3, 3, merge_repeated=False))
     assert [path.values.tolist() for path in paths] == [[0, 2], [0], [1, 2]]
     np.testing.assert_allclose(scores, [[-1.9494363, -2.0298028, -2.7017014]], rtol=1e-5)
+
+
+def test_beams_of_no_rows():
+    with tf.Graph().as_default(), tf.Session() as session:
+        lengths = np.zeros(0, np.int32)
+        (path,), scores = session.run(tf.nn.ctc_beam_search_decoder(np.zeros((5, 0, 3), np.float32), lengths, 3, 1))
+    assert path.indices.shape == (0, 2)
+    assert scores.shape == (0, 1)

@@ -55,7 +55,7 @@ PRODUCTS += [
 ]
 BATCH_ERRORS = [
     Error([(7, 2, 3), (7, 2, 3)], ValueError, "Dimensions must be equal, but are 3 and 2"),
-    Error([(7, 2, 3), (11, 3, 5)], ValueError, "Dimensions must be equal, but are 7 and 11"),
+    Error([(7, 2, 3), (11, 3, 5)], ValueError, "must be equal, but are 7 and 11"),
     Error([(7, 2, 3), (7, 2, 3)], InvalidArgumentError, "In[0] mismatch In[1] shape: 3 vs. 2: [7,2,3] [7,2,3] 0 0"),
     Error([(7, 2, 3), (11, 3, 5)], InvalidArgumentError, "must have compatible batch dimensions: [7,2,3] vs. [11,3,5]"),
 ]

@@ -61,3 +61,8 @@ def test_gradients_of_complex_tridiagonal_products_are_those_of_the_adjoint():
     matrix = np.diag(main[0, 0]) + np.diag(above[0, 0, :-1], 1) + np.diag(below[0, 0, 1:], -1)
     np.testing.assert_allclose(of_rhs[0], matrix.conj().T @ grad[0])
     np.testing.assert_allclose(of_main[0, 0], np.sum(rhs[0].conj() * grad[0], -1))
+
+
+def test_the_upper_triangle_of_a_self_adjoint_matrix_does_not_count():
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.self_adjoint_eigvals([[1.0, np.nan], [0.0, 2.0]])).tolist() == [1, 2]

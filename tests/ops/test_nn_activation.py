@@ -51,6 +51,14 @@ CASES = [
         dtypes=FLOATS,
         errors=DIFFERENT,
     ),
+    OpCase(
+        "LeakyReluGrad",
+        [np.float32([-2, 0, 3, 5]), np.float32([-1, 1, 1, np.nan])],
+        np.float32([-np.inf, 0, 3, np.inf]),
+        {"alpha": np.inf},
+        numeric=False,
+        label="infinite",
+    ),
     OpCase("Elu", [(2, 3)], wide(lambda x: np.where(x > 0, x, np.exp(x) - 1)), dtypes=FLOATS),
     OpCase(
         "EluGrad",

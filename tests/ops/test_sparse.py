@@ -7,7 +7,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InternalError, InvalidArgumentError
 
 I = np.int64([[0, 1], [1, 0], [1, 2]])  # noqa: E741
 OTHER = np.int64([[0, 1], [2, 3]])
@@ -113,6 +113,7 @@ CASES = [
         gradient=(),
         errors=[
             Error([(2,), I, np.int64([1, 1]), np.int64([[0, 1]])], InvalidArgumentError, "(#nnz of sum): got 2 and 1"),
+            Error([(1,), I, np.int64([1, 1]), np.int64([[3, 3]])], InternalError, "Num elements:1, used: 0"),
         ],
     ),
     OpCase(

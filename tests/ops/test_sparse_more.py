@@ -318,3 +318,11 @@ def test_a_shape_that_turns_out_too_small() -> None:
         assert session.run(y, {x: feed}).dense_shape.tolist() == [2, 7]
         with pytest.raises(InvalidArgumentError, match="x <= y did not hold"):
             session.run(y, {x: feed._replace(dense_shape=np.array([3, 2]))})
+
+
+def test_a_dimension_more_where_the_rank_is_unknown():
+    with tf.Graph().as_default(), tf.Session() as session:
+        dims = tf.placeholder(tf.int64)
+        wider = tf.sparse.expand_dims(tf.SparseTensor([[0, 2]], [1.0], dims))
+        indices, values, shape = session.run(wider, {dims: [2, 3]})
+    assert (indices.tolist(), values.tolist(), shape.tolist()) == ([[0, 2, 0]], [1.0], [2, 3, 1])

@@ -62,7 +62,7 @@ CASES = [
             Error(
                 [texts("hello"), np.array([-6]), np.array([1])], Bad, "pos -6 out of range for string b'hello' at index 0"
             ),
-            Error([HELLO, np.array(1), np.array([1, 2])], ValueError, "Shape must be rank 0 but is rank 1"),
+            Error([HELLO, np.array(1), np.array([1, 2])], ValueError, "Shape must be rank 1 but is rank 0"),
             Error([HELLO, np.array([1, 2, 3]), np.array([1, 2])], ValueError, "pos and len shapes must match: [3] vs. [2]"),
             Error([HELLO, np.arange(3), np.arange(3)], ValueError, "Dimensions must be equal, but are 2 and 3"),
         ],

@@ -414,8 +414,8 @@ def broadcast_shapes(x: TensorShape, y: TensorShape) -> TensorShape:
         elif d == 1:
             out.append(e)
         elif d is None or e is None:
-            # An unknown dimension against n > 1 can only be 1 or n.
-            out.append(e if d is None else d)
+            # An unknown dimension against n > 1 can only be 1 or n; against 0, TensorFlow says nothing.
+            out.append((e if d is None else d) or None)
         else:
             raise ValueError(f"Dimensions must be equal, but are {d} and {e}: cannot broadcast {x} and {y}")
     return TensorShape(out)

@@ -382,6 +382,9 @@ def _(ctx: Any, input: Array, shape: Array) -> Array:
             f"Rank of input ({np.ndim(input)}) must be no greater than rank of output shape ({len(dims)}). "
             f"Incompatible shapes: {dims_text(np.shape(input))} vs. {dims_text(dims)}"
         )
+    for size in dims:
+        if size < 0:
+            raise ValueError(f"Dimension {size} must be >= 0")
     try:
         return np.broadcast_to(input, dims).copy()
     except ValueError:

@@ -363,12 +363,17 @@ def _check_updates(indices: TensorShape, updates: TensorShape, target: TensorSha
 
 @scatter_nd_op.shape
 def _(indices: InputShape, updates: InputShape, shape: InputShape) -> TensorShape:
+    with_rank_at_least(indices, 1)
+    with_rank_at_least(updates, 1)
     target = shape.value_as_shape
     _check_updates(indices, updates, target)
     return target
 
 
 def _check_updates_at_run(indices: Array, updates: Array, dims: Sequence[int]) -> None:
+    for dim in dims:
+        if dim < 0:
+            raise ValueError(f"Dimension {dim} must be >= 0")
     if np.ndim(indices) < 1:
         raise ValueError("Indices shape must have rank at least one. Found: []")
     if indices.size and np.size(updates) and 0 in dims:

@@ -253,7 +253,9 @@ concat_offset_op = define_op(
 
 @concat_offset_op.shape
 def _(concat_dim: InputShape, shape: list[InputShape]) -> list[TensorShape]:
-    return [with_rank(dims, 1) for dims in shape]
+    for dims in shape:
+        with_rank(dims, 1)
+    return list(shape)
 
 
 def _sizes(shape: Array) -> str:

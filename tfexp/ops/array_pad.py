@@ -158,12 +158,12 @@ _MIRROR = "{T: type; Tpaddings: type in [int32,int64] = int32; mode: string in [
 mirror_pad_op = define_op(f"MirrorPad(input: T, paddings: Tpaddings) -> (output: T) {_MIRROR}")
 
 
-def _check_mirror(dims: Sequence[int], margins: list[list[int]], mode: str) -> None:
+def _check_mirror(dims: Sequence[int], margins: list[list[int]], mode: str, what: str = "dimension") -> None:
     edge = mode == "REFLECT"
     for axis, (size, margin) in enumerate(zip(dims, margins, strict=True)):
         if max(margin) > size - edge:
             raise ValueError(
-                f"paddings must be {'less than' if edge else 'no greater than'} the dimension size: {margin[0]}, "
+                f"paddings must be {'less than' if edge else 'no greater than'} the {what} size: {margin[0]}, "
                 f"{margin[1]} {'not less than' if edge else 'greater than'} {size} (dimension {axis})"
             )
 
@@ -205,6 +205,9 @@ def _(input: InputShape, paddings: InputShape) -> TensorShape:
 def _(ctx: Any, input: Array, paddings: Array, *, mode: str) -> Array:
     """Each margin, turned round, is added to the elements that it was copied from."""
     margins = _check_paddings(input, paddings)
+    _check_mirror(
+        [size - sum(m) for size, m in zip(np.shape(input), margins, strict=True)], margins, mode, "output dimension"
+    )
     edge = int(mode == "REFLECT")
     result = np.array(input)
     for axis, (before, after) in enumerate(margins):

@@ -177,14 +177,14 @@ def _(input: InputShape, begin: InputShape, end: InputShape, strides: InputShape
     masks = {name: attrs[name] for name in _MASK_NAMES}
     dims = input.known_dims
     count = merged(merged(with_rank(begin, 1), with_rank(end, 1)), with_rank(strides, 1)).as_list()[0]
-    if dims is None or count is None:
+    if dims is None or count is None or strides.value is None:
         return TensorShape(None)
-    known = all(v.value is not None for v in (begin, end, strides))
+    known = begin.value is not None and end.value is not None
     placeholder = [1] * count
     index = strided_index(
         begin.value.tolist() if known else placeholder,
         end.value.tolist() if known else placeholder,
-        strides.value.tolist() if strides.value is not None else placeholder,
+        strides.value.tolist(),
         masks,
     )
     if known:
@@ -195,7 +195,7 @@ def _(input: InputShape, begin: InputShape, end: InputShape, strides: InputShape
             out.append(1)
         elif isinstance(entry, _python_slice):
             assert axis is not None
-            open_ended = entry.start is None and entry.stop is None and strides.value is not None
+            open_ended = entry.start is None and entry.stop is None
             size = dims[axis]
             out.append(
                 len(range(*entry.indices(size)))

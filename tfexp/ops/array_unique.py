@@ -125,13 +125,15 @@ unique_with_counts_v2_op = define_op(
 
 def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, int]:
     """As `_distinct`, of the slices along an axis: `axis` holds its number, or nothing, for a vector."""
-    if np.ndim(axis) != 1 or np.size(axis) > 1:
-        raise ValueError(f"axis expects a 1D vector of at most one number, not one of shape {dims_text(np.shape(axis))}.")
+    if np.ndim(axis) != 1:
+        raise ValueError(f"axis expects a 1D vector, not one of shape {dims_text(np.shape(axis))}.")
+    if np.size(axis) > 1:
+        raise ValueError("axis does not support input tensors larger than 1 elements")
     if not np.size(axis):
         return _distinct(x)
     along = int(axis[0])
     if not -np.ndim(x) <= along < np.ndim(x):
-        raise ValueError(f"axis expects to be in the range [-{np.ndim(x)}, {np.ndim(x)}), got {along}")
+        raise ValueError(f"axis has to be between [0, {np.ndim(x)}), got {along}")
     rows = np.moveaxis(x, along, 0)
     flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
     # Each slice is one value: its number among the slices' sorted forms, column by column.
@@ -144,24 +146,25 @@ def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, int]:
     return np.moveaxis(rows[first], 0, along), positions, number
 
 
-def _shape_along(x: InputShape, axis: InputShape) -> TensorShape:
-    dims = x.known_dims
-    if dims is None or axis.value is None:
-        return TensorShape(None if dims is None else [None] * len(dims))
-    if not np.size(axis.value):
-        return TensorShape([None])
-    along = int(np.ravel(axis.value)[0])
-    return TensorShape([None if i == along % len(dims) else d for i, d in enumerate(dims)])
+def _shapes_along(x: InputShape, axis: InputShape) -> list[TensorShape]:
+    """Those of y and idx: of the first its rank is told, of the second its length."""
+    dims, count = x.known_dims, None
+    if dims is None:
+        return [TensorShape(None), TensorShape([None])]
+    if axis.value is not None:
+        along = int(np.ravel(axis.value)[0]) if np.size(axis.value) else 0
+        count = dims[along] if -len(dims) <= along < len(dims) else None
+    return [TensorShape([None] * len(dims)), TensorShape([count])]
 
 
 @unique_v2_op.shape
 def _(x: InputShape, axis: InputShape) -> list[TensorShape]:
-    return [_shape_along(x, axis), TensorShape([None])]
+    return _shapes_along(x, axis)
 
 
 @unique_with_counts_v2_op.shape
 def _(x: InputShape, axis: InputShape) -> list[TensorShape]:
-    return [_shape_along(x, axis), TensorShape([None]), TensorShape([None])]
+    return [*_shapes_along(x, axis), TensorShape([None])]
 
 
 @unique_v2_op.kernel("CPU")

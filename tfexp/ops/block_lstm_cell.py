@@ -209,7 +209,7 @@ def input_gradients(gates_grad: Tensor, x: Tensor, h_prev: Tensor, w: Tensor) ->
 
 @lstm_block_cell_grad.shape
 def _(x: InputShape, cs_prev: InputShape, *others: Any) -> tuple[TensorShape, ...]:
-    batch, units = with_rank(cs_prev, 2).as_list()
+    batch, units = with_rank(x, 2)[0], with_rank(cs_prev, 2).as_list()[1]
     peephole = TensorShape([units])
     return TensorShape([batch, units]), TensorShape([batch, None if units is None else 4 * units]), *(peephole,) * 3
 

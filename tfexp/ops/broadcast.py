@@ -32,6 +32,9 @@ def _(s0: InputShape, s1: InputShape) -> list[TensorShape]:
 
 @broadcast_gradient_args.kernel("CPU")
 def _(ctx: Any, s0: np.ndarray, s1: np.ndarray) -> list[np.ndarray]:
+    for i, dims in enumerate((s0, s1)):
+        if dims.ndim != 1:
+            raise InvalidArgumentError(None, None, f"In[{i}] must be a vector.{dims_text(dims.shape)}")
     x, y = s0.tolist(), s1.tolist()
     axes = ([], []) if x == y else reduction_axes(x, y, repeat_ones=True)
     if axes is None:

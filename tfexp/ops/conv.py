@@ -116,6 +116,8 @@ def _input_gradient_shape(op: Op, rank: int) -> None:
         batch, out_depth = batch_and_depth(grads, data_format)
         merged_dims(out_depth, filters[-1])
         dims = input_sizes.value_as_shape.known_dims
+        if rank == 5:  # of three dimensions in space, the gradient's batch says nothing
+            batch = None
         if dims is None:
             return formatted(batch, [None] * (rank - 2), None, data_format)
         if rank == 4 and len(dims) == 2:

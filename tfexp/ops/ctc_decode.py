@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,7 @@ class _Search:
         longer[known[0], parent[known], self._last[known]] = -np.inf
         stay = np.logaddexp(stay_blank, stay_label)
         _leave_out_overtaken(stay, longer, np.where(has_parent & np.isfinite(total), parent, width), self._last)
-        scores = np.concatenate([stay, longer.reshape(batch, -1)], axis=1)
+        scores = np.concatenate([stay, longer.reshape(batch, math.prod(longer.shape[1:]))], axis=1)
         chosen = np.argsort(-scores, axis=1, kind="stable")[:, :width]
         stays = chosen < width
         source = np.where(stays, chosen, (chosen - width) // max(labels, 1))
@@ -201,7 +202,7 @@ def _leave_out_overtaken(stay: Array, longer: Array, parent: Array, last: Array)
     in which forgotten beams get -inf. parent: the parent's number, `width` without one; last: the last label.
     """
     batch, width, labels = longer.shape
-    found = longer.reshape(batch, -1)  # in the order in which it is found
+    found = longer.reshape(batch, math.prod(longer.shape[1:]))  # in the order in which it is found
     numbers = np.arange(found.shape[1])
     everything = np.concatenate([stay, found], axis=1)
     least = np.partition(everything, -width, axis=1)[:, -width]

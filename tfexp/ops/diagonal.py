@@ -23,7 +23,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
 from tfexp.ops.array import require_scalar
-from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least, with_rank_at_most
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
 
@@ -113,17 +113,21 @@ matrix_diag_part_v1 = define_op("MatrixDiagPart(input: T) -> (diagonal: T) {T: t
 matrix_set_diag_v1 = define_op("MatrixSetDiag(input: T, diagonal: T) -> (output: T) {T: type}")
 
 
-def _band(k: Any) -> tuple[int, int]:
-    """The lowest and the highest diagonal that k asks for."""
+def _band(k: Any, rows: int | None = None, columns: int | None = None) -> tuple[int, int]:
+    """The lowest and the highest diagonal that k asks for; ValueError where matrices of such sizes, if known, lack them."""
+    if np.ndim(k) > 1:
+        raise ValueError(f"diag_index must be a scalar or vector, received shape: {dims_text(np.shape(k))}")
     values = np.ravel(k).tolist()
-    if len(values) not in (1, 2) or values[0] > values[-1]:
-        raise ValueError(f"diag_index must be one or two increasing integers, received {values}")
-    return values[0], values[-1]
-
-
-def _check_band(low: int, high: int, rows: int, columns: int) -> None:
-    if not (-rows < low < columns or low == 0) or not (-rows < high < columns or high == 0):
-        raise ValueError(f"lower_diag_index is out of bound: {low}, {high} in {rows} x {columns}")
+    if len(values) not in (1, 2):
+        raise ValueError(f"diag_index must have only one or two elements, received {len(values)} elements.")
+    low, high = values[0], values[-1]
+    if rows is not None and columns is not None:
+        for which, index in (("lower", low), ("upper", high)):
+            if index and not -rows < index < columns:
+                raise ValueError(f"{which}_diag_index is out of bound: {index}. It must be between {-rows} and {columns}")
+    if low > high:
+        raise ValueError(f"lower_diag_index must not be larger than upper_diag_index: {low} > {high}")
+    return low, high
 
 
 def _longest(rows: int, columns: int, low: int, high: int) -> int:
@@ -206,9 +210,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 def _matrix_diag_part(matrix: np.ndarray, low: int, high: int, padding: Any, align: str) -> np.ndarray:
-    _check_rank("input", matrix, 2)
     rows, columns = matrix.shape[-2:]
-    _check_band(low, high, rows, columns)
     packed = np.full((*matrix.shape[:-2], high - low + 1, _longest(rows, columns, low, high)), padding, matrix.dtype)
     for row, part, i, j in _placed(rows, columns, low, high, align):
         packed[..., row, part] = matrix[..., i, j]
@@ -217,8 +219,8 @@ def _matrix_diag_part(matrix: np.ndarray, low: int, high: int, padding: Any, ali
 
 @matrix_diag_part_v3.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, k: Any, padding_value: Any, *, align: str) -> np.ndarray:
-    low, high = _band(k)
-    return _matrix_diag_part(input, low, high, padding_value, align)
+    _check_rank("input", input, 2)
+    return _matrix_diag_part(input, *_band(k, *input.shape[-2:]), padding_value, align)
 
 
 @matrix_diag_part_v3.shape
@@ -228,12 +230,9 @@ def _(input: InputShape, k: InputShape, padding_value: InputShape) -> TensorShap
     with_rank(padding_value, 0)
     if dims is None or k.value is None:
         return TensorShape(None)
-    low, high = _band(k.value)
     rows, columns = dims[-2:]
-    longest = None
-    if rows is not None and columns is not None:
-        _check_band(low, high, rows, columns)
-        longest = _longest(rows, columns, low, high)
+    low, high = _band(k.value, rows, columns)
+    longest = None if rows is None or columns is None else _longest(rows, columns, low, high)
     return TensorShape([*dims[:-2], *([] if low == high else [high - low + 1]), longest])
 
 
@@ -249,7 +248,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 def _matrix_set_diag(matrix: np.ndarray, diagonal: np.ndarray, low: int, high: int, align: str) -> np.ndarray:
-    _check_rank("input", matrix, 2)
     _check_rank("diagonal", diagonal, 1)
     result = np.array(matrix)
     rows, columns = matrix.shape[-2:]
@@ -269,7 +267,8 @@ def _matrix_set_diag(matrix: np.ndarray, diagonal: np.ndarray, low: int, high: i
 
 @matrix_set_diag_v3.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, diagonal: np.ndarray, k: Any, *, align: str) -> np.ndarray:
-    return _matrix_set_diag(input, diagonal, *_band(k), align)
+    _check_rank("input", input, 2)
+    return _matrix_set_diag(input, diagonal, *_band(k, *input.shape[-2:]), align)
 
 
 @matrix_set_diag_v3.shape
@@ -323,6 +322,7 @@ def _(input: InputShape) -> TensorShape:
 
 @matrix_diag_part_v1.kernel("CPU")
 def _(ctx: Any, input: np.ndarray) -> np.ndarray:
+    _check_rank("input", input, 2)
     return _matrix_diag_part(input, 0, 0, 0, "RIGHT_LEFT")
 
 
@@ -333,11 +333,17 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 
 @matrix_set_diag_v1.shape
 def _(input: InputShape, diagonal: InputShape) -> TensorShape:
-    return with_rank_at_least(input, 2)
+    dims, values = with_rank_at_least(input, 2).known_dims, with_rank_at_least(diagonal, 1).known_dims
+    if dims is not None:
+        with_rank(diagonal, len(dims) - 1)
+        if None not in dims[-2:] and values is not None:
+            merged_dims(min(dims[-2:]), values[-1])  # type: ignore[type-var]
+    return input if values is None else merged(input, TensorShape([*values[:-1], None, None]))
 
 
 @matrix_set_diag_v1.kernel("CPU")
 def _(ctx: Any, input: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
+    _check_rank("input", input, 2)
     return _matrix_set_diag(input, diagonal, 0, 0, "RIGHT_LEFT")
 
 

@@ -143,8 +143,9 @@ def _(gradients: InputShape, inputs: InputShape, low: InputShape, high: InputSha
 
 @per_channel_gradient_op.shape
 def _(gradients: InputShape, inputs: InputShape, low: InputShape, high: InputShape) -> list[TensorShape]:
-    channels = _channels(inputs, low, high)
-    return [merged(gradients, inputs), channels, channels]
+    whole = merged(gradients, inputs)
+    channels = _channels(whole, low, high)
+    return [whole, channels, channels]
 
 
 def _quantise(ctx: Any, inputs: np.ndarray, min: Any, max: Any, *, num_bits: int, narrow_range: bool) -> np.ndarray:

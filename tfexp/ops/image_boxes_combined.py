@@ -39,7 +39,7 @@ def _(
     for scalar in (per_class, total, iou_threshold, score_threshold):
         with_rank(scalar, 0)
     required_dim(box_dims[3], 4)
-    batch = merged_dims(box_dims[0], score_dims[0])
+    merged_dims(box_dims[0], score_dims[0])
     merged_dims(box_dims[1], score_dims[1])
     if None not in (box_dims[2], score_dims[2]) and box_dims[2] not in (1, score_dims[2]):
         raise ValueError("third dimension of boxes must be either 1 or equal to the third dimension of scores")
@@ -51,8 +51,8 @@ def _(
     if pad_per_class:
         known = count is not None and per_class.value is not None and score_dims[2] is not None
         count = _outputs(int(total.value), int(per_class.value), score_dims[2], True) if known else None  # type: ignore[arg-type]
-    each = TensorShape([batch, count])
-    return [each.concatenate([4]), each, each, TensorShape([batch])]
+    each = TensorShape([box_dims[0], count])
+    return [each.concatenate([4]), each, each, TensorShape([box_dims[0]])]
 
 
 def _outputs(total: int, per_class: int, classes: int, pad_per_class: bool) -> int:

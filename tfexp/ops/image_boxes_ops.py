@@ -145,7 +145,9 @@ def _attach_shape(op: Op, outputs: int) -> None:
         with_rank(size, 0)
         for limit in limits:
             with_rank(limit, 0)
-        if op is not nms_with_overlaps_op:
+        if op is nms_with_overlaps_op:
+            merged_dims(*dims)
+        else:
             required_dim(dims[1], 4)
         count = None
         if attrs.get("pad_to_max_output_size") and size.value is not None:

@@ -64,7 +64,8 @@ def _(grads: InputShape, boxes: InputShape, box_ind: InputShape, image_size: Inp
 
 @crop_and_resize_grad_boxes_op.shape
 def _(grads: InputShape, image: InputShape, boxes: InputShape, box_ind: InputShape) -> TensorShape:
-    return with_rank(boxes, 2)
+    with_rank(boxes, 2)
+    return boxes
 
 
 @extract_glimpse_op.shape

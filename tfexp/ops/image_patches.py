@@ -49,7 +49,9 @@ def _(images: InputShape, *, ksizes: list[int], strides: list[int], rates: list[
             raise ValueError(
                 f"ExtractImagePatches requires the {what} attribute to contain 4 values, but got: {len(values)}"
             )
-    return _patched(images, 4, ksizes, strides, rates, padding)
+    batch, rows, columns, depth = _patched(images, 4, ksizes, strides, rates, padding).as_list()
+    # Where one of rows and columns is unknown, TensorFlow tells neither.
+    return TensorShape([batch, *([None, None] if None in (rows, columns) else [rows, columns]), depth])
 
 
 @extract_volume_patches_op.shape

@@ -26,9 +26,21 @@ from tfexp.ops.matmul import matmul
 from tfexp.ops.shape_rules import merged_dims, required_dim, square_matrices, with_rank, with_rank_at_least
 
 
-def _check_square(x: np.ndarray) -> None:
-    if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise InvalidArgumentError(None, None, f"Input matrix must be square, got shape {list(x.shape)}")
+def check_stacks(*stacks: np.ndarray) -> None:
+    """InvalidArgumentError unless there are as many matrices in each of them, laid out alike."""
+    for i, stack in enumerate(stacks):
+        if stack.ndim < 2:
+            raise InvalidArgumentError(None, None, f"Input tensor {i} must have rank >= 2, got {stack.ndim}")
+        if stack.ndim != stacks[0].ndim:
+            raise InvalidArgumentError(None, None, "All input tensors must have the same rank.")
+        if stack.shape[:-2] != stacks[0].shape[:-2]:
+            raise InvalidArgumentError(None, None, "All input tensors must have the same outer dimensions.")
+
+
+def _check_square(x: np.ndarray, requirement: str = "Input matrix must be square.") -> None:
+    check_stacks(x)
+    if x.shape[-1] != x.shape[-2]:
+        raise InvalidArgumentError(None, None, f"{requirement} Its shape is {dims_text(x.shape)}.")
 
 
 def _check_supported(op_name: str, x: np.ndarray) -> None:
@@ -147,15 +159,16 @@ matrix_triangular_solve_op.shape(lambda matrix, rhs: _solve_shape(matrix, rhs))
 
 
 def _check_system(matrix: np.ndarray, rhs: np.ndarray) -> None:
-    _check_square(matrix)
+    _check_square(matrix, "First input (lhs) must be a square matrix.")
     if rhs.ndim < 2 or matrix.shape[-2] != rhs.shape[-2]:
         raise InvalidArgumentError(
-            None, None, f"Input matrix and rhs are incompatible: {list(matrix.shape)} and {list(rhs.shape)}"
+            None, None, f"Input matrix and rhs are incompatible: {dims_text(matrix.shape)} and {dims_text(rhs.shape)}"
         )
 
 
 @matrix_solve_op.kernel("CPU")
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, adjoint: bool) -> np.ndarray:
+    check_stacks(matrix, rhs)
     _check_system(matrix, rhs)
     _check_supported("MatrixSolve", matrix)
     if not rhs.size:  # no question is asked, whether or not the matrix has an inverse
@@ -204,8 +217,9 @@ def _(matrix: InputShape, rhs: InputShape, l2: InputShape) -> TensorShape:
 def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fast: bool) -> np.ndarray:
     if np.ndim(l2_regularizer):
         raise ValueError(f"l2_regularizer must be scalar, got shape {list(np.shape(l2_regularizer))}")
+    check_stacks(matrix, rhs)
     rows, columns = matrix.shape[-2:]
-    if rhs.ndim < 2 or rhs.shape[-2] != rows:
+    if rhs.shape[-2] != rows:
         sizes = f"{dims_text(matrix.shape)} and {dims_text(rhs.shape)}"
         raise InvalidArgumentError(None, None, f"Input matrix and rhs are incompatible: {sizes}")
     if not fast:
@@ -276,7 +290,8 @@ def _(l: InputShape, grad: InputShape) -> TensorShape:  # noqa: E741 (TensorFlow
 @cholesky_grad_op.kernel("CPU")
 def _(ctx: Any, l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741 (TensorFlow's name)
     """The gradient of Cholesky's input, which `linalg_gradients` derives, in one op: of lower triangles `l` and `grad`."""
-    _check_square(l)
+    check_stacks(l, grad)
+    _check_square(l, "Inputs must be a square matrices.")
     if l.shape != grad.shape:
         raise InvalidArgumentError(None, None, "Inputs (L and grad) must have the same shape.")
     wide = np.promote_types(l.dtype, np.float32)

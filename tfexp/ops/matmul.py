@@ -11,6 +11,7 @@ from tfexp.core import dtypes
 from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.core.workers import are_alone, share
@@ -159,15 +160,32 @@ batch_mat_mul = define_op(
 )
 
 
-def _batch_shape(x: InputShape, y: InputShape, *, adj_x: bool, adj_y: bool) -> TensorShape:
-    a, b = with_rank_at_least(x, 2).known_dims, with_rank_at_least(y, 2).known_dims
-    if a is None or b is None:
+@batch_mat_mul_v2.shape
+def _(x: InputShape, y: InputShape, *, adj_x: bool, adj_y: bool) -> TensorShape:
+    if with_rank_at_least(x, 2).rank is None or with_rank_at_least(y, 2).rank is None:
         return TensorShape(None)
-    m, k = (a[-1], a[-2]) if adj_x else (a[-2], a[-1])
-    k_of_y, n = (b[-1], b[-2]) if adj_y else (b[-2], b[-1])
+    return broadcast_shapes(x[:-2], y[:-2]).concatenate(_product_dims(x, y, adj_x, adj_y))
+
+
+@batch_mat_mul.shape
+def _(x: InputShape, y: InputShape, *, adj_x: bool, adj_y: bool) -> TensorShape:
+    with_rank_at_least(x, 2)
+    with_rank_at_least(y, 2)
+    return merged(_batch_of(x), _batch_of(y)).concatenate(_product_dims(x, y, adj_x, adj_y))
+
+
+def _batch_of(x: TensorShape) -> TensorShape:
+    return TensorShape(None) if x.rank is None else x[:-2]
+
+
+def _product_dims(x: TensorShape, y: TensorShape, adj_x: bool, adj_y: bool) -> TensorShape:
+    (*_, m, k), (*_, k_of_y, n) = (s.known_dims or (None, None) for s in (x, y))
+    if adj_x:
+        m, k = k, m
+    if adj_y:
+        k_of_y, n = n, k_of_y
     merged_dims(k, k_of_y)
-    batch = broadcast_shapes(TensorShape(a[:-2]), TensorShape(b[:-2]))
-    return batch.concatenate(TensorShape([m, n]))
+    return TensorShape([m, n])
 
 
 def _adjoint(x: np.ndarray) -> np.ndarray:
@@ -196,7 +214,6 @@ def _batch_product(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool) -> np
 
 
 for _op in (batch_mat_mul_v2, batch_mat_mul):
-    _op.shape(_batch_shape)
 
     @_op.kernel("CPU", "XLA")
     def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool) -> np.ndarray:

@@ -41,11 +41,13 @@ def _(input: InputShape, filter: InputShape, *, strides: list[int], rates: list[
     check_length("Dilation2D", "stride", strides, 4)
     check_length("Dilation2D", "rates", rates, 4)
     depth = merged_dims(depth, filter_depth)
+    if None in (*space, *window):
+        return TensorShape([batch, None, None, depth])
     return TensorShape([batch, *window_shape(space, window, strides[1:3], rates[1:3], padding), depth])
 
 
-dilation2d_backprop_input_op.shape(lambda input, filter, out_backprop: with_rank(input, 4))
-dilation2d_backprop_filter_op.shape(lambda input, filter, out_backprop: with_rank(filter, 3))
+dilation2d_backprop_input_op.shape(lambda input, filter, out_backprop: input)
+dilation2d_backprop_filter_op.shape(lambda input, filter, out_backprop: filter)
 
 
 def _lay(x: Array, filters: Array, strides: Sequence[int], rates: Sequence[int], padding: str) -> Windows:

@@ -191,11 +191,9 @@ same_shapes(leaky_relu_grad_op)
 @leaky_relu_grad_op.kernel("CPU", "XLA")
 def _(ctx: Any, gradients: Array, features: Array, *, alpha: float) -> Array:
     check_alike("LeakyReluGrad", gradients, features)
-    # 1 where positive, else alpha: (1 - alpha) * mask + alpha
     dtype = features.dtype
-    slope = np.multiply(np.greater(features, scalar_array(0, dtype)), scalar_array(1 - alpha, dtype), dtype=dtype)
-    slope += scalar_array(alpha, dtype)
-    return np.multiply(gradients, slope)
+    leak = np.multiply(gradients, scalar_array(alpha, dtype))
+    return np.where(np.greater(features, scalar_array(0, dtype)), gradients, leak)
 
 
 @leaky_relu_grad_op.gradient

@@ -24,7 +24,8 @@ def _attach(op: Op, side: Literal["left", "right"]) -> None:
     @op.shape
     def _(sorted_inputs: InputShape, values: InputShape) -> TensorShape:
         with_rank(sorted_inputs, 2)
-        return with_rank(values, 2)
+        with_rank(values, 2)
+        return values
 
     @op.kernel("CPU")
     def _(ctx: Any, sorted_inputs: Array, values: Array, *, out_type: DType) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, broadcast_shapes
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -235,7 +235,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     limit = convert_to_tensor(0 if threshold is None else threshold, dtype=real, name="threshold")
     a.get_shape().assert_is_compatible_with(b.get_shape())
     indices, values, dense_shape = add_op(*a.parts, *b.parts, limit)
-    dims = a.get_shape().merge_with(b.get_shape())
+    dims = broadcast_shapes(a.get_shape(), b.get_shape())
     return SparseTensor(indices, values, dims.as_list() if dims.is_fully_defined() else dense_shape)
 
 

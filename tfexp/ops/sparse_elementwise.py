@@ -137,6 +137,10 @@ def _attach_pair(op: Op, function: np.ufunc) -> None:
         b_values: InputShape,
         b_shape: InputShape,
     ) -> list[TensorShape]:
+        for indices, values, dims in ((a_indices, a_values, a_shape), (b_indices, b_values, b_shape)):
+            with_rank(indices, 2)
+            with_rank(values, 1)
+            with_rank(dims, 1)
         return [TensorShape([None, None]), TensorShape([None])]
 
     @op.kernel("CPU")

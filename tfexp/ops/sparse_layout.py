@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import invalid
+from tfexp.core.errors import InternalError, invalid
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -283,7 +283,17 @@ def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Arr
     if input_indices.shape[1] != output_indices.shape[1]:
         ranks = f"{input_indices.shape[1]} and {output_indices.shape[1]}"
         raise invalid(f"The input and output should have the same ndims: got: {ranks}")
+    if input_start.shape != input_indices.shape[1:]:
+        sizes = f"{input_indices.shape[1]} but got shape {dims_text(input_start.shape)}"
+        raise invalid(f"Expected input_start to be a vector of length {sizes}")
     places = matches(input_indices - input_start, output_indices)
+    # The slice has kept its elements in their order.
+    used = 0
+    for place in places[places >= 0].tolist():
+        used += place == used
+    if used != len(output_indices):
+        text = f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(output_indices)}, used: {used}"
+        raise InternalError(None, None, text)
     return taken(backprop_val_grad, places)
 
 

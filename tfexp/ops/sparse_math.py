@@ -57,7 +57,8 @@ def _(
     with_rank(a_indices, 2)
     with_rank(b_indices, 2)
     with_rank(thresh, 0)
-    dims = merged(with_rank(a_shape, 1), with_rank(b_shape, 1))
+    dims = with_rank(a_shape, 1)
+    merged(dims, with_rank(b_shape, 1))
     return [TensorShape([None, dim_of(dims, 0)]), TensorShape([None]), dims]
 
 

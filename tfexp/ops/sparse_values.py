@@ -50,7 +50,8 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
     """The same elements with a dimension of 1 put in at `axis` (the last by default). Source: `tf.sparse.expand_dims`."""
     x = as_sparse_tensor(sp_input)
     with name_scope(name, "expand_dims", x.parts):
-        rank: Any = x.dense_shape.get_shape().known_dims[0]  # type: ignore[index]  # a vector, by the constructor
+        known = x.dense_shape.get_shape().known_dims
+        rank: Any = known[0] if known else None
         if rank is None:
             rank = array.size(x.dense_shape)
         at: Any = convert_to_tensor(-1 if axis is None else axis, name="axis", dtype=dtypes.int32)

@@ -105,9 +105,10 @@ substr_op = define_op(
 
 @substr_op.shape
 def _(input: TensorShape, pos: TensorShape, len: TensorShape) -> TensorShape:
-    if pos.rank is not None:
-        with_rank(len, pos.rank)
-    if not pos.is_compatible_with(len):
+    if len.rank is not None:
+        with_rank(pos, len.rank)
+    # What is known of only one of them does not fit, either.
+    if None not in (pos.rank, len.rank) and pos.as_list() != len.as_list():
         raise ValueError(f"pos and len shapes must match: {shape_text(pos)} vs. {shape_text(len)}")
     return broadcast_shapes(input, pos)
 

@@ -14,7 +14,7 @@ from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
@@ -23,6 +23,7 @@ from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import conj
 from tfexp.ops.diagonal import matrix_diag_part
 from tfexp.ops.elementwise_unary import neg
+from tfexp.ops.linalg import check_stacks
 from tfexp.ops.shape_rules import merged_dims, required_dim, with_rank_at_least
 
 tridiagonal_solve_op = define_op(
@@ -38,17 +39,18 @@ tridiagonal_matmul_op = define_op(
 @tridiagonal_solve_op.shape
 def _(diagonals: InputShape, rhs: InputShape) -> TensorShape:
     d, r = with_rank_at_least(diagonals, 2).known_dims, with_rank_at_least(rhs, 2).known_dims
-    if d is None or r is None:
-        return rhs
-    required_dim(d[-2], 3)
-    batch = merged(TensorShape(d[:-2]), TensorShape(r[:-2]))
-    return batch.concatenate(TensorShape([merged_dims(d[-1], r[-2]), r[-1]]))
+    if d is not None and r is not None:
+        required_dim(d[-2], 3)
+        merged(TensorShape(d[:-2]), TensorShape(r[:-2]))
+        merged_dims(d[-1], r[-2])
+    return rhs
 
 
 @tridiagonal_solve_op.kernel("CPU")
 def _(ctx: Any, diagonals: np.ndarray, rhs: np.ndarray, *, partial_pivoting: bool) -> np.ndarray:
+    check_stacks(diagonals, rhs)
     m = diagonals.shape[-1]
-    if diagonals.ndim < 2 or rhs.ndim != diagonals.ndim or diagonals.shape[-2] != 3 or rhs.shape[-2] != m:
+    if diagonals.shape[-2] != 3 or rhs.shape[-2] != m:
         raise InvalidArgumentError(
             None,
             None,
@@ -115,6 +117,11 @@ def _(superdiag: InputShape, maindiag: InputShape, subdiag: InputShape, rhs: Inp
 
 @tridiagonal_matmul_op.kernel("CPU")
 def _(ctx: Any, superdiag: np.ndarray, maindiag: np.ndarray, subdiag: np.ndarray, rhs: np.ndarray) -> np.ndarray:
+    expected = (*rhs.shape[:-2], 1, *rhs.shape[-2:-1])
+    for what, diagonal in (("superdiagonal", superdiag), ("main diagonal", maindiag), ("subdiagonal", subdiag)):
+        if diagonal.shape != expected:
+            text = f"Invalid {what} shape. It is {dims_text(diagonal.shape)}, not {dims_text(expected)}."
+            raise InvalidArgumentError(None, None, text)
     above, middle, below = (np.swapaxes(d, -1, -2) for d in (superdiag, maindiag, subdiag))
     result = middle * rhs
     result[..., :-1, :] += above[..., :-1, :] * rhs[..., 1:, :]
