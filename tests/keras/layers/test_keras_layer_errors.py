@@ -41,7 +41,7 @@ CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "merge one": (lambda: L.Add()([_input(3)]), ValueError, "at least 2 inputs. Got 1"),
     "merge none": (lambda: L.Add()(_input(3)), ValueError, "not a list of shapes"),
     "merge batches": (
-        lambda: L.Add()([L.Input(batch_shape=(2, 3)), L.Input(batch_shape=(5, 3))]), ValueError, "Can not merge tensors with different"
+        lambda: L.Add()([L.Input(batch_shape=(2, 3)), L.Input(batch_shape=(5, 3))]), ValueError, "Can not merge tensors"
     ),
     "merge shapes": (lambda: L.Add()([_input(3), _input(4)]), ValueError, r"broadcast together with shapes \(3,\) \(4,\)"),
     "subtract": (lambda: L.Subtract()([_input(3)] * 3), ValueError, "exactly 2 inputs"),
@@ -137,6 +137,14 @@ CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: L.LSTM(2)(_input(3, 5), initial_state=[_input(2), tf.zeros([1, 2])]),
         ValueError, "cannot be specified with a mix of Keras tensors",
     ),
+    "two for one": (lambda: L.Dense(3)([_input(2)] * 2), ValueError, r"received 2 input tensors. Inputs received: \["),
+    "another depth of steps": (
+        lambda: _twice(L.LSTM(3), _input(5, 4), _input(5, 2)),
+        ValueError, r"^Input 0 is incompatible with layer lstm: .*=\(None, None, 4\), found shape=\[None, 5, 2\]",
+    ),
+    "axes by name": (lambda: L.InputSpec(axes={"a": 3}), TypeError, "keys in axes must be integers"),
+    "empty model": (lambda: tf.keras.Sequential([tf.keras.Sequential()]), ValueError, "empty Model cannot be"),
+    "no shape yet": (lambda: L.Dense(3).input_shape, AttributeError, "thus has no defined input shape\\."),
     "no config": (lambda: L.deserialize({"config": {}}), ValueError, "Improper config format"),
 }  # fmt: skip
 
