@@ -58,7 +58,7 @@ class Dot(Merge):
     def call(self, inputs: Any) -> Any:
         if not isinstance(inputs, (list, tuple)):
             raise ValueError(f"A merge layer should be called on a list of inputs. Received: inputs={inputs}")
-        return self._merge_function(inputs)
+        return self._merge_function(list(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         first, second = self._two(input_shape)
