@@ -136,6 +136,7 @@ def test_metrics_can_be_added(tmp_path: Path) -> None:
 
     model = tf.estimator.add_metrics(line(tmp_path), more)
     results = model.evaluate(rows(1))
+    assert list(results) == ["error", "loss", "squared", "global_step"]
     assert results["squared"] == results["loss"] == np.square(Y).mean()
     with pytest.raises(ValueError, match=r"has following not expected args: \['other'\]"):
         tf.estimator.add_metrics(model, lambda other: {})
@@ -169,6 +170,8 @@ def test_training_and_evaluation_can_be_exported_too(tmp_path: Path) -> None:
         )
         return made()
 
+    with pytest.raises(ValueError, match=r"No valid modes for exporting found\. Got dict_keys\(\['z'\]\)"):
+        model.experimental_export_all_saved_models(str(tmp_path / "out"), {"z": receiver})
     receivers = {"infer": receiver, "train": supervised, "eval": supervised}
     path = model.experimental_export_all_saved_models(str(tmp_path / "out"), receivers).decode()
     for tag, key, output in (("serve", "serving_default", "next"), ("eval", "eval", "metrics/error/value")):
@@ -194,7 +197,7 @@ class Overriding(tf.estimator.Estimator):
         (lambda model: model.train(lambda other: None), ValueError, "params, config and input_context, and it wants other"),
         (lambda model: model.train(3), TypeError, "input_fn must be a function"),
         (lambda model: model.get_variable_names(), ValueError, "Could not find trained model in model_dir"),
-        (lambda model: next(model.predict(rows(1), ["z"])), ValueError, "one output from 'y', 'next', provided 'z'"),
+        (lambda model: next(model.predict(rows(1), ["z"])), ValueError, r"dict_keys\(\['y', 'next'\]\), provided \['z'\]\."),
         (lambda model: tf.estimator.Estimator(None), ValueError, "model_fn must be provided"),
         (lambda model: tf.estimator.Estimator(lambda labels: 1), ValueError, "must include features argument"),
         (lambda model: tf.estimator.Estimator(lambda features, z: 1), ValueError, r"not expected args: \['z'\]"),

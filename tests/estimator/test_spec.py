@@ -30,6 +30,22 @@ def test_a_loss_becomes_a_scalar_and_predictions_an_output() -> None:
     assert both["serving_default"] is both["a"] and list(both["a"].outputs) == ["x/y"]
 
 
+def test_only_predictions_outputs_are_looked_at() -> None:
+    outputs = {k: export.PredictOutput(one()) for k in "ab"}
+    assert Spec("eval", loss=one(), export_outputs=outputs).export_outputs is outputs
+    assert Spec("train", loss=one(), train_op=tf.no_op()).export_outputs is None
+    assert Spec("infer", one(), export_outputs={}).export_outputs == {}
+
+
+def test_fields_put_in_their_place_are_checked() -> None:
+    spec = Spec("eval", loss=one())
+    assert spec._replace(loss=tf.constant([3.0]), mode="eval").loss.shape == ()
+    with pytest.raises(ValueError, match=r"mode of EstimatorSpec cannot be changed\."):
+        spec._replace(mode="train", train_op=tf.no_op())
+    with pytest.raises(TypeError, match="loss must be Tensor, given: 3"):
+        spec._replace(loss=3)
+
+
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [

@@ -203,6 +203,8 @@ def test_early_stopping_refuses(tmp_path: Path) -> None:
     model, make = line(tmp_path), E.experimental.make_early_stopping_hook
     with pytest.raises(TypeError, match=r"`should_stop_fn` must be callable\. Given: 3"):
         make(model, 3)
+    with pytest.raises(TypeError, match=r"`estimator` must have type `tf.estimator.Estimator`\. Got: <class 'int'>"):
+        make(3, lambda: True)
     with pytest.raises(ValueError, match="Only one of `run_every_secs` and `run_every_steps`"):
         make(model, lambda: True, run_every_steps=1)
     with pytest.raises(ValueError, match=r"invalid every_n_iter=0."):

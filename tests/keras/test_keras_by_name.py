@@ -188,6 +188,8 @@ def test_softmax_of_more_axes() -> None:
     np.testing.assert_allclose(K.eval(activations.softmax(K.constant(x), axis=1)).sum(1), np.ones((2, 4)), rtol=1e-5)
     with pytest.raises(ValueError, match="Cannot apply softmax to a tensor that is 1D"):
         activations.softmax(K.constant([1.0, 2.0]))
+    # Of a matrix it is of the rows, whatever is asked for.
+    np.testing.assert_allclose(K.eval(activations.softmax(K.constant(x[0]), axis=0)).sum(1), np.ones(3), rtol=1e-5)
 
 
 def test_activations_of_other_things() -> None:

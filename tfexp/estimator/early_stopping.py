@@ -38,6 +38,8 @@ def make_early_stopping_hook(
 
     TypeError for what is no function (of the chief's); ValueError unless one of the intervals is given.
     """
+    if not isinstance(estimator, Estimator):
+        raise TypeError(f"`estimator` must have type `tf.estimator.Estimator`. Got: {type(estimator)}")
     if run_every_secs is not None and run_every_steps is not None:
         raise ValueError("Only one of `run_every_secs` and `run_every_steps` must be set.")
     if estimator.config.is_chief:

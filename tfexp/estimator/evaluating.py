@@ -62,7 +62,7 @@ def build(model: Model, input_fn: Callable[..., Any], warm_start: WarmStartSetti
     metrics = {**spec.eval_metric_ops, _LOSS: mean(spec.loss) if loss is None else loss}
     return Evaluation(
         group(*(update for _, update in metrics.values())),
-        {**{name: value for name, (value, _) in metrics.items()}, GraphKeys.GLOBAL_STEP: get_global_step()},
+        {**{name: value for name, (value, _) in sorted(metrics.items())}, GraphKeys.GLOBAL_STEP: get_global_step()},
         _beginning_metrics(spec.scaffold),
         (*given.hooks, *spec.evaluation_hooks),
     )

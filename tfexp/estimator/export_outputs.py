@@ -177,9 +177,9 @@ def named_tensors(given: Any, single: str, what: str, dense: bool = False) -> di
 def with_default(outputs: Mapping[str, ExportOutput]) -> dict[str, ExportOutput]:
     """The outputs, of which one is what is served without a name. ValueError where there are several and none is that."""
     key = names.DEFAULT_SERVING_SIGNATURE_DEF_KEY
-    if key in outputs:
+    if key in outputs or not outputs:
         return dict(outputs)
-    if len(outputs) != 1:
+    if len(outputs) > 1:
         raise ValueError(
             "Multiple export_outputs were provided, but none of them is specified as the default. Use "
             f"`tf.saved_model.DEFAULT_SERVING_SIGNATURE_DEF_KEY` ({key!r}) as the key of one: {', '.join(sorted(outputs))}"

@@ -85,10 +85,7 @@ def _chosen(predictions: Any, keys: Any) -> Any:
     wanted = [keys] if isinstance(keys, str) else list(keys)
     chosen = {key: value for key, value in predictions.items() if key in wanted}
     if not chosen:
-        raise ValueError(
-            f"Expected to run at least one output from {', '.join(map(repr, predictions))}, provided "
-            f"{', '.join(map(repr, wanted))}."
-        )
+        raise ValueError(f"Expected to run at least one output from {dict(predictions).keys()}, provided {keys}.")
     return chosen
 
 

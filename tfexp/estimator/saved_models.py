@@ -39,7 +39,7 @@ def export(
     """The path of a new folder below `base`, called after the time. It has its name only when it is complete."""
     strange = sorted(set(receivers) - set(TAGS))
     if strange or not receivers:
-        raise ValueError(f"Models are exported for the modes {', '.join(TAGS)}. Given: {strange or 'none'}")
+        raise ValueError(f"No valid modes for exporting found. Got {dict(receivers).keys()}. Modes are {', '.join(TAGS)}.")
     folder = new_folder(base)
     temporary = temporary_folder(folder)
     builder = SavedModelBuilder(temporary)

@@ -81,6 +81,12 @@ class EstimatorSpec(_Fields):
             checked_hooks(prediction_hooks),
         )
 
+    def _replace(self, **kwargs: Any) -> EstimatorSpec:
+        """The same with other fields, which are checked as those of a new one. ValueError for another mode."""
+        if kwargs.get("mode", self.mode) != self.mode:
+            raise ValueError("mode of EstimatorSpec cannot be changed.")
+        return EstimatorSpec(**{**self._asdict(), **kwargs})
+
 
 def _checked_train_op(train_op: Any, mode: str) -> Any:
     if train_op is None:
@@ -143,10 +149,10 @@ def _pair_of(metric: Any, name: str) -> tuple[Any, Any]:
     return metric.result(), group(*metric.updates)
 
 
-def _checked_export_outputs(outputs: Any, predictions: Any, mode: str) -> dict[str, ExportOutput] | None:
+def _checked_export_outputs(outputs: Any, predictions: Any, mode: str) -> Mapping[str, ExportOutput] | None:
     if mode != ModeKeys.PREDICT:
-        return None
-    if not outputs:
+        return outputs  # whatever they are: only predictions are served
+    if outputs is None:
         outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
     if not isinstance(outputs, Mapping):
         raise TypeError(f"export_outputs must be dict, given: {outputs}")

@@ -12,11 +12,11 @@ from tfexp.ops.reduce import reduce_max, reduce_sum
 
 
 def softmax(x: Any, axis: int = -1) -> Any:
-    """Positive, of sum 1 along `axis`. ValueError for a vector."""
+    """Positive, of sum 1 along `axis`, which of a matrix is always the last one. ValueError for a vector."""
     x = convert_to_tensor(x)
     rank = x.shape.ndims
     if rank == 2:
-        return nn_softmax.softmax(x, axis=axis)
+        return nn_softmax.softmax(x)
     if rank is not None and rank > 2:
         powers: Any = elementwise_unary.exp(x - reduce_max(x, axis=axis, keepdims=True))
         return powers / reduce_sum(powers, axis=axis, keepdims=True)

@@ -62,7 +62,7 @@ def steps_and_rates(count: int, strides: Any, dilation_rate: Any) -> tuple[list[
         found.append(values)
     if any(s > 1 for s in found[0]) and any(r > 1 for r in found[1]):
         raise ValueError(
-            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+            "strides > 1 not supported in conjunction with dilation_rate > 1. Received: "
             f"strides={found[0]} and dilation_rate={found[1]}"
         )
     return found[0], found[1]

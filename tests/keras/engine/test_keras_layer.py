@@ -79,7 +79,7 @@ def test_values() -> None:
     layer.set_weights(values)
     for found, wanted in zip(layer.get_weights(), values, strict=True):
         np.testing.assert_array_equal(found, wanted)
-    with pytest.raises(ValueError, match='on layer "dense" with a weight list of length 1, but the layer was expecting 2'):
+    with pytest.raises(ValueError, match='on layer "dense" with a  weight list of length 1, but the layer was expecting 2'):
         layer.set_weights(values[:1])
     with pytest.raises(ValueError, match=r"Layer weight shape \(3, 2\) not compatible with provided weight shape \(3,\)"):
         layer.set_weights([np.ones(3), np.ones(3)])
@@ -205,7 +205,7 @@ def test_calls_by_number() -> None:
     for read, message in [
         (lambda: layer.input, "Layer dense is not connected, no input to return."),
         (lambda: layer.output, "Layer dense has no inbound nodes."),
-        (lambda: layer.input_shape, 'The layer "dense" has never been called and thus has no defined input shape'),
+        (lambda: layer.input_shape, "The layer has never been called and thus has no defined input shape"),
     ]:
         with pytest.raises(AttributeError, match=message):
             read()

@@ -46,7 +46,7 @@ def test_built_at_once() -> None:
 
 def test_built_by_its_first_call(graph: tf.Graph) -> None:
     model = Sequential([L.Dense(2), L.Dense(1)])
-    with pytest.raises(ValueError, match="Weights for model 'sequential' have not yet been created"):
+    with pytest.raises(ValueError, match="Weights for model sequential have not yet been created"):
         _ = model.weights
     with pytest.raises(ValueError, match="This model has not yet been built"):
         model.summary()

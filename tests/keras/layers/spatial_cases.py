@@ -121,18 +121,8 @@ BATCH = 2
 REFUSED: dict[str, tuple[str, dict[str, Any], tuple[int, ...] | None]] = {
     "kernel of three for images": ("Conv2D", {"filters": 3, "kernel_size": (3, 3, 3)}, None),
     "padding unknown": ("Conv2D", {"filters": 3, "kernel_size": 3, "padding": "full"}, None),
-    "causal images": ("Conv2D", {"filters": 3, "kernel_size": 3, "padding": "causal"}, None),
     "layout unknown": ("MaxPooling2D", {"data_format": "NHWC"}, None),
-    "output padding too wide": (
-        "Conv2DTranspose",
-        {"filters": 3, "kernel_size": 3, "strides": 2, "output_padding": 2},
-        None,
-    ),
-    "padding of three for images": ("ZeroPadding2D", {"padding": (1, 2, 3)}, None),
     "padding rows of three": ("ZeroPadding2D", {"padding": ((1, 2, 3), 1)}, None),
-    "padding of two for volumes": ("ZeroPadding3D", {"padding": (1, 2)}, None),
-    "cropping of three for images": ("Cropping2D", {"cropping": (1, 2, 3)}, None),
-    "cropping of two for volumes": ("Cropping3D", {"cropping": (1, 2)}, None),
     "local padding": ("LocallyConnected1D", {"filters": 3, "kernel_size": 3, "padding": "same"}, None),
     "local implementation": ("LocallyConnected2D", {"filters": 3, "kernel_size": 3, "implementation": 7}, (7, 5, 2)),
 }

@@ -328,7 +328,7 @@ class _Bare(L.Layer):
 
 REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "no cell": (lambda: L.RNN(3), ValueError, "should have a `call` method"),
-    "no size": (lambda: L.RNN(_Bare()), ValueError, "should have a `state_size`"),
+    "no size": (lambda: L.RNN(_Bare()), ValueError, "should have an attribute `state_size`"),
     "no size in stack": (lambda: L.StackedRNNCells([_Bare()]), ValueError, "All cells must have a `state_size`"),
     "no call in stack": (lambda: L.StackedRNNCells([3]), ValueError, "All cells must have a `call`"),
     "rank": (lambda: L.LSTM(4)(L.Input((3,))), ValueError, "expected ndim=3, found ndim=2"),
@@ -387,7 +387,7 @@ def test_states_that_do_not_fit_are_refused() -> None:
     layer(L.Input(batch_shape=(3, 5, 2)))
     with pytest.raises(ValueError, match="expects 2 states, but it received 1"):
         layer.reset_states([np.ones((3, 4))])
-    with pytest.raises(ValueError, match=r"State 1 is incompatible with layer lstm: expected shape=\(3, 4\) but found"):
+    with pytest.raises(ValueError, match=r"State 1 is incompatible with layer lstm: expected shape=\(3, 4\), found"):
         layer.reset_states([np.ones((3, 4)), np.ones((3, 5))])
 
 

@@ -120,7 +120,8 @@ def test_local_filters_with_channels_first(session, implementation):
         kernel = kernel.reshape(20, 6, 3, 2).swapaxes(1, 2).reshape(20, 18, 2)
     else:
         kernel = np.moveaxis(kernel, (2, 5), (0, 3))
-    first.set_weights([kernel, bias])
+    # Of the bias the elements stay in the order in which they stand, whatever the layout.
+    first.set_weights([kernel, np.moveaxis(bias, -1, 0).reshape(bias.shape)])
     y, z = session.run([y, z])
     np.testing.assert_allclose(z, channels_first(y), rtol=1e-5, atol=1e-5)
 

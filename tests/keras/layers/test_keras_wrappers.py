@@ -168,5 +168,5 @@ def test_initial_states_may_be_inputs_of_a_model() -> None:
             _both("x")
         with pytest.raises(ValueError, match="different `go_backwards`"):
             L.Bidirectional(L.GRU(2), backward_layer=L.GRU(2))
-        with pytest.raises(ValueError, match='attribute "return_state", got "False" for forward layer and "True"'):
+        with pytest.raises(ValueError, match="same value for attribute return_state, got False and True"):
             L.Bidirectional(L.GRU(2), backward_layer=L.GRU(2, go_backwards=True, return_state=True))

@@ -114,7 +114,7 @@ def test_losses_keep_their_type_and_a_scope() -> None:
 @pytest.mark.parametrize(
     ("build", "text"),
     [
-        (lambda: keras_losses.MeanSquaredError(reduction="foo"), "Invalid Reduction Key: foo"),
+        (lambda: keras_losses.MeanSquaredError(reduction="foo"), "Invalid Reduction Key foo"),
         (lambda: keras_losses.MeanSquaredError()(Y_TRUE, Y_PRED, sample_weight=[[1, 2]]), "dim|squeeze"),
         (lambda: keras_losses.MeanSquaredError()(Y_TRUE, Y_PRED, sample_weight=[1, 2, 3]), "must be equal, but are 2 and 3"),
     ],

@@ -108,6 +108,13 @@ def test_weights_of_older_files_fit() -> None:
     np.testing.assert_array_equal(rms.get_weights()[1], [2.0, 3.0])
 
 
+def test_adagrad_by_name_begins_with_accumulators_of_0() -> None:
+    by_name, made = tf.keras.optimizers.get("adagrad"), tf.keras.optimizers.Adagrad()
+    assert (by_name.get_config()["initial_accumulator_value"], made.get_config()["initial_accumulator_value"]) == (0.0, 0.1)
+    kept = tf.keras.optimizers.Adagrad.from_config({"lr": 0.5, "initial_accumulator_value": 0.3}).get_config()
+    assert (kept["learning_rate"], kept["initial_accumulator_value"]) == (0.5, 0.3)
+
+
 def test_iterations_may_be_a_variable_of_another_s() -> None:
     optimizer, v, step = optimizers.SGD(), variable(), tf.train.get_or_create_global_step()
     optimizer.iterations = step

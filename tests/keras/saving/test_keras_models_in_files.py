@@ -158,6 +158,19 @@ def test_optimizers_of_tf_train_are_left_out(h5py: Any, tmp_path: Path) -> None:
     assert keras.models.load_model(tmp_path / "m.h5").optimizer is None
 
 
+def test_a_model_that_learnt_its_inputs_from_data_starts_with_a_new_optimizer(h5py: Any, tmp_path: Path) -> None:
+    model = keras.Sequential([keras.layers.Dense(3), keras.layers.Dense(2)])
+    model.compile("adam", "mse")
+    x, y = np.ones((5, 4)), np.ones((5, 2))
+    model.fit(x, y, verbose=0)
+    path = str(tmp_path / "model.h5")
+    model.save(path)
+    loaded = keras.models.load_model(path)
+    close(loaded.predict(x), model.predict(x))
+    loaded.fit(x, y, verbose=0)
+    assert int(keras.backend.get_value(loaded.optimizer.iterations)) == 1
+
+
 def test_long_lists_of_names_take_several_attributes(h5py: Any) -> None:
     from tfexp.keras.saving.hdf5 import read_texts, write_texts
 

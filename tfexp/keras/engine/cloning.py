@@ -45,7 +45,7 @@ def clone_functional(model: Any, input_tensors: Any = None, layer_fn: LayerFunct
             "says in `call` how its layers go together, which is not known before it is called."
         )
     if not callable(layer_fn):
-        raise ValueError("Expected `clone_function` argument to be a callable.")
+        raise ValueError("Expected `layer_fn` argument to be a callable.")
     inputs = (
         _given(input_tensors, model) if input_tensors is not None else [_input_like(layer) for layer in model._input_layers]
     )

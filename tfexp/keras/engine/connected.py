@@ -94,8 +94,8 @@ class Connected(Gathered):
     def _only_shape(self, attribute: str, what: str) -> Any:
         if not self._inbound_nodes:
             raise AttributeError(
-                f'The layer "{self.name}" has never been called and thus has no defined {what} shape. Note that the '
-                f"`{what}_shape` property is only available for Functional and Sequential models."
+                f"The layer has never been called and thus has no defined {what} shape. The layer is {self.name}; "
+                f"`{what}_shape` is known of Functional and Sequential models."
             )
         shapes = [getattr(node, attribute) for node in self._inbound_nodes]
         if any(shape != shapes[0] for shape in shapes):

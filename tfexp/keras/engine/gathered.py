@@ -179,8 +179,9 @@ class Gathered(Weights):
             )
         if metric is None and aggregation is None:
             raise ValueError(
-                "`add_metric` was given a tensor that is not the result of a `tf.keras.metrics.Metric`, whose state is "
-                "reset after each epoch: say `aggregation='mean'`, or pass the result of such a metric."
+                "We do not support adding an aggregated metric result tensor that is not the output of a "
+                "`tf.keras.metrics.Metric` metric instance, whose state is reset after each epoch: say "
+                "`aggregation='mean'`, or pass the result of such a metric."
             )
         name = metric.name if metric is not None and name is None else name
         found = next((kept for kept in self._metrics if kept.name == name), None)

@@ -23,7 +23,10 @@ class InputSpec:
         self.shape = shape
         self.ndim = len(shape) if shape is not None else ndim
         self.max_ndim, self.min_ndim = max_ndim, min_ndim
-        self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+        try:
+            self.axes = {int(axis): size for axis, size in (axes or {}).items()}
+        except (TypeError, ValueError):
+            raise TypeError("The keys in axes must be integers.") from None
 
     def get_config(self) -> dict[str, Any]:
         """The arguments that make it again."""
@@ -53,13 +56,17 @@ def check_inputs(specs: Any, inputs: Any, name: str) -> None:
     wanted = nest.flatten(specs)
     leaves = nest.flatten(inputs)
     if len(wanted) != len(leaves):
-        raise ValueError(f"Layer {name} expects {len(wanted)} inputs, but it received {len(leaves)} input tensors: {leaves}")
+        raise ValueError(
+            f"Layer {name} expects {len(wanted)} inputs, but it received {len(leaves)} input tensors. "
+            f"Inputs received: {leaves}"
+        )
     for index, (spec, tensor) in enumerate(zip(wanted, leaves, strict=True)):
         if spec is not None:
-            _check(spec, tensor, f"Input {index} of layer {name} is incompatible with the layer: ")
+            _check(spec, tensor, index, name)
 
 
-def _check(spec: InputSpec, tensor: Any, where: str) -> None:
+def _check(spec: InputSpec, tensor: Any, index: int, name: str) -> None:
+    where = f"Input {index} of layer {name} is incompatible with the layer: "
     shape = tensor.get_shape()
     if shape.ndims is None:
         if spec.ndim is not None or spec.min_ndim is not None or spec.max_ndim is not None:
@@ -71,7 +78,7 @@ def _check(spec: InputSpec, tensor: Any, where: str) -> None:
     if spec.max_ndim is not None and len(dims) > spec.max_ndim:
         raise ValueError(f"{where}expected max_ndim={spec.max_ndim}, found ndim={len(dims)}")
     if spec.min_ndim is not None and len(dims) < spec.min_ndim:
-        raise ValueError(f"{where}expected min_ndim={spec.min_ndim}, found ndim={len(dims)}. {found}")
+        raise ValueError(f"{where}: expected min_ndim={spec.min_ndim}, found ndim={len(dims)}. {found}")
     if spec.dtype is not None and tensor.dtype.base_dtype.name != spec.dtype:
         raise ValueError(f"{where}expected dtype={spec.dtype}, found dtype={tensor.dtype}")
     for axis, size in spec.axes.items():
@@ -81,4 +88,6 @@ def _check(spec: InputSpec, tensor: Any, where: str) -> None:
             )
     for mine, theirs in zip(spec.shape or (), dims, strict=False):
         if mine is not None and theirs is not None and mine != theirs:
-            raise ValueError(f"{where}expected shape={spec.shape}, found shape={dims}")
+            raise ValueError(
+                f"Input {index} is incompatible with layer {name}: expected shape={spec.shape}, found shape={dims}"
+            )

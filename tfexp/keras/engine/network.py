@@ -196,7 +196,7 @@ class Network(Layer):
     def _assert_weights_created(self) -> None:
         if not self._is_graph_network and "build" in vars(type(self)) and not self.built and not self.dynamic:
             raise ValueError(
-                f"Weights for model {self.name!r} have not yet been created. Weights are created when the model is first "
+                f"Weights for model {self.name} have not yet been created. Weights are created when the Model is first "
                 "called on inputs or `build()` is called with an `input_shape`."
             )
 
@@ -324,7 +324,8 @@ class Network(Layer):
         given = nest.flatten(inputs)
         if len(given) != len(self.inputs):
             raise ValueError(
-                f"Layer {self.name} expects {len(self.inputs)} inputs, but it received {len(given)} input tensors: {given}"
+                f"Layer {self.name} expects {len(self.inputs)} inputs, but it received {len(given)} input tensors. "
+                f"Inputs received: {given}"
             )
         masks = [None] * len(given) if mask is None else nest.flatten(mask)
         values: dict[int, Any] = {}

@@ -70,6 +70,8 @@ class Sequential(Model):
         while shape is None and isinstance(first, Model) and first.layers:
             first = first._layers[0]
             shape = getattr(first, "_batch_input_shape", None)
+        if isinstance(first, Model) and shape is None and not first.layers:
+            raise ValueError("An empty Model cannot be used as a Layer.")
         if shape is None:
             self._layers.append(layer)
             return

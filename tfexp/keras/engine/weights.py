@@ -274,7 +274,7 @@ class Weights(Module):
         own = self.weights
         if len(own) != len(weights):
             raise ValueError(
-                f'You called `set_weights(weights)` on layer "{self.name}" with a weight list of length {len(weights)}, '
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length {len(weights)}, '
                 f"but the layer was expecting {len(own)} weights. Provided weights: {str(weights)[:50]}..."
             )
         for variable, value in zip(own, weights, strict=True):

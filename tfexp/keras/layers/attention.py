@@ -69,7 +69,7 @@ class DenseAttention(Layer):
         if not 2 <= len(inputs) <= 3:
             raise ValueError(
                 f"{kind} layer accepts inputs list of length 2 or 3, namely [query, value] or [query, value, key]. "
-                f"Received length: {len(inputs)}."
+                f"Given length: {len(inputs)}."
             )
         if mask is None:
             return

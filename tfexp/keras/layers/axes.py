@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 
-def checked_axis(axis: Any, error: type[Exception] = TypeError) -> Any:
-    """A number, or a list of numbers. An `error` for anything else."""
+def checked_axis(axis: Any, error: Exception) -> Any:
+    """A number, or a list of numbers. The `error` for anything else."""
     if isinstance(axis, (list, tuple)):
         return list(axis)
     if isinstance(axis, int):
         return axis
-    raise error(f"Expected an int or a list/tuple of ints for the argument 'axis', but received: {axis!r}")
+    raise error
 
 
 def normalized_axes(axis: Any, ndims: int) -> list[int]:
     """The axes of inputs with so many dimensions, counted from 0. ValueError for those that there are not, and for twins."""
     axes = [one + ndims if one < 0 else one for one in (axis if isinstance(axis, list) else [axis])]
-    if any(not 0 <= one < ndims for one in axes):
-        raise ValueError(f"Invalid axis: {axis}. Expected 0 <= axis < inputs.rank (with inputs.rank={ndims}).")
+    for one in axes:
+        if not 0 <= one < ndims:
+            raise ValueError(f"Invalid axis: {one}. Expected 0 <= axis < inputs.rank (with inputs.rank={ndims}).")
     if len(set(axes)) != len(axes):
         raise ValueError(f"Duplicate axis: {axes}")
     return axes

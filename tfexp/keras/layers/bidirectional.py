@@ -32,15 +32,15 @@ class Bidirectional(Wrapper):
         self, layer: Any, merge_mode: str | None = "concat", weights: Any = None, backward_layer: Any = None, **kwargs: Any
     ):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Please initialize `Bidirectional` layer with a `Layer` instance. Received: {layer}")
+            raise ValueError(f"Please initialize `Bidirectional` layer with a `Layer` instance. You passed: {layer}")
         if not hasattr(layer, "go_backwards"):
             raise ValueError(f"`Bidirectional` needs a recurrent layer, that has `go_backwards`. Received: {layer}")
         if backward_layer is not None and not isinstance(backward_layer, Layer):
-            raise ValueError(f"`backward_layer` need to be a `tf.keras.layers.Layer` instance. Received: {backward_layer}")
+            raise ValueError(f"`backward_layer` need to be a `Layer` instance. You passed: {backward_layer}")
         if merge_mode not in _MERGE_MODES:
             raise ValueError(
-                f"Invalid merge mode. Received: {merge_mode}. Merge mode should be one of "
-                '{"sum", "mul", "ave", "concat", None}'
+                'Invalid merge mode. Merge mode should be one of {"sum", "mul", "ave", "concat", None}. '
+                f"Received: {merge_mode}"
             )
         super().__init__(layer, weights=weights, **kwargs)
         layer = self.layer
@@ -77,15 +77,15 @@ class Bidirectional(Wrapper):
         forward, backward = self.forward_layer, self.backward_layer
         if forward.go_backwards == backward.go_backwards:
             raise ValueError(
-                "Forward layer and backward layer should have different `go_backwards` value."
-                f"forward_layer.go_backwards = {forward.go_backwards},backward_layer.go_backwards = {backward.go_backwards}"
+                "Forward layer and backward layer should have different `go_backwards` value. "
+                f"forward_layer.go_backwards = {forward.go_backwards}, backward_layer.go_backwards = {backward.go_backwards}"
             )
         for attribute in ("stateful", "return_sequences", "return_state"):
             mine, other = getattr(forward, attribute), getattr(backward, attribute)
             if mine != other:
                 raise ValueError(
                     "Forward layer and backward layer are expected to have the same value for attribute "
-                    f'"{attribute}", got "{mine}" for forward layer and "{other}" for backward layer'
+                    f"{attribute}, got {mine} and {other}"
                 )
 
     # --- building -----------------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class Bidirectional(Wrapper):
         if len(states) % 2:
             raise ValueError(
                 "When passing `initial_state` to a Bidirectional RNN, the state should be a list containing the states of "
-                f"the underlying RNNs. Received: {initial_state}"
+                f"the underlying RNNs. Found: {initial_state}"
             )
         constants = [] if constants is None else list(nest.flatten(constants))
         further = [*states, *constants]
@@ -133,7 +133,7 @@ class Bidirectional(Wrapper):
         if any(are_keras) != all(are_keras):
             raise ValueError(
                 "The initial state of a Bidirectional layer cannot be specified with a mix of Keras tensors and non-Keras "
-                "tensors"
+                'tensors (a "Keras tensor" is a tensor that was returned by a Keras layer, or by `Input`)'
             )
         if not all(are_keras):
             return super().__call__(inputs, initial_state=states or None, constants=constants or None, **kwargs)

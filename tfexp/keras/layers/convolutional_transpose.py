@@ -64,10 +64,7 @@ class ConvTranspose(Conv):
         if output_padding is not None:
             self.output_padding = normalized(output_padding, self.rank, "output_padding")
             if any(stride <= more for stride, more in zip(self.strides, self.output_padding, strict=True)):
-                raise ValueError(
-                    f"Strides must be greater than output padding. Received strides={self.strides}, "
-                    f"output_padding={self.output_padding}."
-                )
+                raise ValueError(f"Stride {self.strides} must be greater than output padding {self.output_padding}")
 
     def _kernel_shape(self, channels: int) -> tuple[int, ...]:
         return (*self.kernel_size, self.filters, channels)

@@ -54,7 +54,7 @@ class Dense(Layer):
         depth = TensorShape(input_shape)[-1].value
         if depth is None:
             raise ValueError(
-                "The last dimension of the inputs to a Dense layer should be defined. Found None. Full input shape "
+                "The last dimension of the inputs to `Dense` should be defined. Found `None`. Full input shape "
                 f"received: {input_shape}"
             )
         self.input_spec = InputSpec(min_ndim=2, axes={-1: depth})

@@ -21,15 +21,11 @@ class Dot(Merge):
         super().__init__(**kwargs)
         if not isinstance(axes, int):
             if not isinstance(axes, (list, tuple)):
-                raise TypeError(f"Invalid type for argument `axes`: it should be a list or an int. Received: axes={axes}")
+                raise TypeError(f"Invalid type for `axes` - should be a list or an int. Received: {axes}")
             if len(axes) != 2:
-                raise ValueError(
-                    f"Invalid format for argument `axes`: it should contain two elements. Received: axes={axes}"
-                )
+                raise ValueError(f"Invalid format for `axes` - should contain two elements. Received: {axes}")
             if not all(isinstance(axis, int) for axis in axes):
-                raise ValueError(
-                    f"Invalid format for argument `axes`: list elements should be integers. Received: axes={axes}"
-                )
+                raise ValueError(f'Invalid format for `axes` - list elements should be "int". Received: {axes}')
         self.axes, self.normalize = axes, normalize
 
     def build(self, input_shape: Any) -> None:
@@ -38,10 +34,7 @@ class Dot(Merge):
             return
         i, j = self._positive(len(first), len(second))
         if first[i] != second[j]:
-            raise ValueError(
-                f"Incompatible input shapes: axis values {first[i]} (at axis {i}) != {second[j]} (at axis {j}). Full input "
-                f"shapes: {first}, {second}"
-            )
+            raise ValueError(f"Dimension incompatibility {first[i]} != {second[j]}. Layer shapes: {first}, {second}")
         self.built = True
 
     def _two(self, input_shape: Any) -> list[Any]:
@@ -63,7 +56,9 @@ class Dot(Merge):
         return backend.batch_dot(inputs[0], inputs[1], axes)
 
     def call(self, inputs: Any) -> Any:
-        return self._merge_function(inputs)
+        if not isinstance(inputs, (list, tuple)):
+            raise ValueError(f"A merge layer should be called on a list of inputs. Received: inputs={inputs}")
+        return self._merge_function(list(inputs))
 
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         first, second = self._two(input_shape)

@@ -66,9 +66,7 @@ class _SpatialDropout(Dropout):
         super().__init__(rate, **kwargs)
         data_format = backend.image_data_format() if data_format is None else data_format
         if data_format not in ("channels_last", "channels_first"):
-            raise ValueError(
-                f'`data_format` must be "channels_last" or "channels_first". Received: data_format={data_format}.'
-            )
+            raise ValueError(f'data_format must be in {{"channels_last", "channels_first"}}. Received: {data_format}')
         self.data_format = data_format
         self.input_spec = InputSpec(ndim=self._SPATIAL + 2)
 

@@ -35,7 +35,10 @@ class LayerNormalization(Layer):
         **kwargs: Any,
     ):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self.axis = checked_axis(axis, ValueError)
+        self.axis = checked_axis(
+            axis,
+            ValueError(f"Expected an int or a list/tuple of ints for the argument 'axis', but received instead: {axis}"),
+        )
         self.epsilon, self.center, self.scale = epsilon, center, scale
         self.beta_initializer = initializers.get(beta_initializer)
         self.gamma_initializer = initializers.get(gamma_initializer)

@@ -15,7 +15,7 @@ from tfexp.keras import activations, backend, constraints, initializers, regular
 from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_spec import InputSpec
 from tfexp.keras.layers.window_args import arranged, checked_data_format, normalized, window_count, with_defaults
-from tfexp.ops.array import expand_dims, reshape
+from tfexp.ops.array import reshape
 from tfexp.ops.array_order import transpose
 from tfexp.ops.matmul import matmul
 from tfexp.ops.sparse import sparse_tensor_dense_matmul
@@ -136,10 +136,7 @@ class _LocallyConnected(Layer):
         else:
             outputs = self._by_map(inputs)
         if self.bias is not None:
-            bias = convert_to_tensor(self.bias)
-            if self.data_format == "channels_first":
-                bias = transpose(bias, [self.rank, *range(self.rank)])
-            outputs = outputs + expand_dims(bias, 0)
+            outputs = backend.bias_add(outputs, self.bias, self.data_format)
         return outputs if self.activation is None else self.activation(outputs)
 
     def _by_map(self, inputs: Any) -> Any:

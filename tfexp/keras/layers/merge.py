@@ -59,7 +59,7 @@ class Merge(Layer):
             raise ValueError(f"A merge layer should be called on a list of at least 2 inputs. Got {len(shapes)} inputs.")
         batches = {shape[0] for shape in shapes if shape} - {None}
         if len(batches) > 1:
-            raise ValueError(f"Cannot merge tensors with different batch sizes. Got tensors with shapes {shapes}")
+            raise ValueError(f"Can not merge tensors with different batch sizes. Got tensors with shapes : {shapes}")
         self._merged(shapes)
         # Equal ranks broadcast as they are.
         self._is_reshaped = None in shapes or len({len(shape) for shape in shapes}) > 1
@@ -220,14 +220,14 @@ class Concatenate(Merge):
             others.add(tuple(rest))
         if len(others) > 1:
             raise ValueError(
-                "A `Concatenate` layer requires inputs with matching shapes except for the concatenation axis. Received: "
-                f"input_shape={shapes}"
+                "A `Concatenate` layer requires inputs with matching shapes except for the concat axis. "
+                f"Got inputs shapes: {shapes}"
             )
         self.built = True
 
     def call(self, inputs: Any) -> Any:
         if not isinstance(inputs, list):
-            raise ValueError(f"A `Concatenate` layer should be called on a list of inputs. Received: inputs={inputs}")
+            raise ValueError(f"A merge layer should be called on a list of inputs. Received: inputs={inputs}")
         return backend.concatenate(inputs, axis=self.axis)
 
     def compute_output_shape(self, input_shape: Any) -> Any:

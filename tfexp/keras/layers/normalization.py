@@ -89,11 +89,8 @@ class BatchNormalization(Layer):
         if renorm:
             self.renorm_clipping = dict(renorm_clipping or {})
             if not set(self.renorm_clipping) <= set(_CLIPPING):
-                raise ValueError(
-                    f"Received invalid keys for `renorm_clipping` argument: {renorm_clipping}. "
-                    f"Supported values: {_CLIPPING}."
-                )
-        self.axis = checked_axis(axis)
+                raise ValueError(f"renorm_clipping {renorm_clipping} contains keys not in {_CLIPPING}")
+        self.axis = checked_axis(axis, TypeError(f"axis must be int or list, type given: {type(axis)}"))
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self.beta_initializer = initializers.get(beta_initializer)
         self.gamma_initializer = initializers.get(gamma_initializer)

@@ -71,11 +71,11 @@ class RNN(Layer):
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
         if not hasattr(cell, "call"):
-            raise ValueError(f"Argument `cell` should have a `call` method. The RNN was passed: cell={cell}")
+            raise ValueError(f"`cell` should have a `call` method. The RNN was passed: {cell}")
         if not hasattr(cell, "state_size"):
             raise ValueError(
-                "The RNN cell should have a `state_size` attribute (tuple of integers, one integer per RNN state). "
-                f"Received: cell={cell}"
+                "The RNN cell should have an attribute `state_size` (tuple of integers, one integer per RNN state). "
+                f"The RNN was passed: {cell}"
             )
         self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
         super().__init__(**kwargs)
@@ -198,13 +198,13 @@ class RNN(Layer):
         if len(values) != len(kept):
             raise ValueError(
                 f"Layer {self.name} expects {len(kept)} states, but it received {len(values)} state values. "
-                f"States received: {values}"
+                f"Input received: {states}"
             )
         for index, (value, variable) in enumerate(zip(values, kept, strict=True)):
             expected = tuple(variable.get_shape().as_list())
             if np.shape(value) != expected:
                 raise ValueError(
-                    f"State {index} is incompatible with layer {self.name}: expected shape={expected} but found "
+                    f"State {index} is incompatible with layer {self.name}: expected shape={expected}, found "
                     f"shape={np.shape(value)}"
                 )
         backend.batch_set_value(list(zip(kept, values, strict=True)))
@@ -237,9 +237,9 @@ class RNN(Layer):
         are_keras = [backend.is_keras_tensor(one) for one in further]
         if any(are_keras) != all(are_keras):
             raise ValueError(
-                "The initial state or constants of an RNN layer cannot be specified via a mix of Keras tensors and "
-                'non-Keras tensors (a "Keras tensor" is a tensor that was returned by a Keras layer or by `Input` during '
-                f"Functional model construction). Received: initial_state={initial_state}, constants={constants}"
+                "The initial state or constants of an RNN layer cannot be specified with a mix of Keras tensors and "
+                'non-Keras tensors (a "Keras tensor" is a tensor that was returned by a Keras layer, or by `Input`). '
+                f"Received: initial_state={initial_state}, constants={constants}"
             )
         if not all(are_keras):
             given = {"initial_state": initial_state, "constants": constants}

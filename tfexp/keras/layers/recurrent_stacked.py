@@ -46,11 +46,9 @@ class StackedRNNCells(Layer):
     def __init__(self, cells: Sequence[Any], **kwargs: Any):
         for cell in cells:
             if not hasattr(cell, "call"):
-                raise ValueError(f"All cells must have a `call` method. Received cell without a `call` method: {cell}")
+                raise ValueError(f"All cells must have a `call` method. received cells: {cells}")
             if not hasattr(cell, "state_size"):
-                raise ValueError(
-                    f"All cells must have a `state_size` attribute. Received cell without a `state_size`: {cell}"
-                )
+                raise ValueError(f"All cells must have a `state_size` attribute. received cells: {cells}")
         self.reverse_state_order = kwargs.pop("reverse_state_order", False)
         super().__init__(**kwargs)
         self.cells = list(cells)

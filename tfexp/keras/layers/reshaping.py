@@ -73,9 +73,7 @@ class Reshape(Layer):
     def _fixed(self, rest: list[Any]) -> list[int]:
         target = list(self.target_shape)
         if target.count(-1) > 1:
-            raise ValueError(
-                f"There must be at most one unknown dimension in output_shape. Received: output_shape={target}."
-            )
+            raise ValueError(f"Can only specify one unknown dimension. Received: target_shape={target}")
         known = int(np.prod([size for size in target if size != -1]))
         count = int(np.prod(rest))
         does_fit = count % known == 0 if -1 in target and known else count == known
@@ -97,8 +95,8 @@ class Permute(Layer):
         self.dims = tuple(dims)
         if sorted(self.dims) != list(range(1, len(self.dims) + 1)):
             raise ValueError(
-                "Invalid permutation argument `dims` for Permute Layer. The set of indices in `dims` must be consecutive "
-                f"and start from 1. Received dims={self.dims}"
+                f"Invalid permutation `dims` for Permute Layer: {dims}. The set of indices in `dims` must be consecutive "
+                "and start from 1."
             )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 

@@ -74,7 +74,7 @@ class UpSampling1D(_UpSampling):
     rank = 1
 
     def __init__(self, size: int = 2, **kwargs: Any):
-        super().__init__(size, **kwargs)
+        super().__init__(int(size), **kwargs)
 
     def _settings(self) -> dict[str, Any]:
         return {"size": self.size[0]}

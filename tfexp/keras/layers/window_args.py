@@ -37,13 +37,20 @@ def normalized(values: Any, count: int, name: str) -> tuple[int, ...]:
     """`count` whole numbers: one for all, or so many (a TensorShape's too). ValueError, naming the argument, for others."""
     if isinstance(values, (int, np.integer)):
         return (int(values),) * count
+    wanted = f"The `{name}` argument must be a tuple of {count} integers. Received: {values}"
     try:
-        numbers = tuple(int(value) for value in values)
-    except (TypeError, ValueError):
-        numbers = ()
-    if isinstance(values, str) or len(numbers) != count:
-        raise ValueError(f"The `{name}` argument must be a tuple of {count} integers. Received: {values}")
-    return numbers
+        given = tuple(values)
+    except TypeError:
+        given = ()
+    if len(given) != count:
+        raise ValueError(wanted)
+    numbers = []
+    for value in given:
+        try:
+            numbers.append(int(value))
+        except (TypeError, ValueError):
+            raise ValueError(f"{wanted} including element {value} of type {type(value)}") from None
+    return tuple(numbers)
 
 
 def checked_data_format(value: str | None) -> str:
@@ -62,17 +69,34 @@ def checked_padding(value: str, *more: str) -> str:
             f"Received: {value}"
         )
     if value.lower() == "causal" and "causal" not in more:
-        raise ValueError("Causal padding is only supported for `Conv1D`and `SeparableConv1D`.")
+        raise ValueError("Causal padding is only supported for `Conv1D`and ``SeparableConv1D`.")
     return value.lower()
+
+
+# What an error calls the margins in two and in three dimensions, * being the short name of the argument.
+_SYMMETRIC = {
+    2: "(symmetric_height_*, symmetric_width_*)",
+    3: "(symmetric_dim1_*, symmetric_dim2_*, symmetric_dim3_*)",
+}
+_PAIRS = {
+    2: "((top_*, bottom_*), (left_*, right_*))",
+    3: "((left_dim1_*, right_dim1_*), (left_dim2_*, right_dim2_*), (left_dim3_*, right_dim2_*))",
+}
+_SHORT = {"padding": "pad", "cropping": "crop"}
 
 
 def margins(values: Any, count: int, name: str) -> tuple[tuple[int, int], ...]:
     """What comes before and after in `count` dimensions: one number for all, one for each, or a pair for each."""
     if isinstance(values, (int, np.integer)):
         return ((int(values),) * 2,) * count
-    if not hasattr(values, "__len__") or len(values) != count:
-        wanted = "two" if count == 2 else count
-        raise ValueError(f"`{name}` should have {wanted} elements. Received: {values}.")
+    if not hasattr(values, "__len__"):
+        symmetric, pairs_wanted = (words[count].replace("*", _SHORT[name]) for words in (_SYMMETRIC, _PAIRS))
+        raise ValueError(
+            f"`{name}` should be either an int, a tuple of {count} ints {symmetric}, or a tuple of {count} tuples of 2 ints "
+            f"{pairs_wanted}. Found: {values}"
+        )
+    if len(values) != count:
+        raise ValueError(f"`{name}` should have {'two' if count == 2 else count} elements. Found: {values}")
     ordinals = ("1st", "2nd", "3rd")
     pairs = [normalized(value, 2, f"{ordinals[i]} entry of {name}") for i, value in enumerate(values)]
     return tuple((pair[0], pair[1]) for pair in pairs)

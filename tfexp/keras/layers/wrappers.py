@@ -57,7 +57,7 @@ class TimeDistributed(Wrapper):
 
     def __init__(self, layer: Any, **kwargs: Any):
         if not isinstance(layer, Layer):
-            raise ValueError(f"Please initialize `TimeDistributed` layer with a `Layer` instance. Received: {layer}")
+            raise ValueError(f"Please initialize `TimeDistributed` layer with a `Layer` instance. You passed: {layer}")
         super().__init__(layer, **kwargs)
         self._input_map: dict[Any, Any] = {}  # TensorFlow's checkpoints have it, and what it is in
         self._layers = [layer, self._input_map]
@@ -67,8 +67,7 @@ class TimeDistributed(Wrapper):
         sizes = TensorShape(input_shape).as_list()
         if len(sizes) < 3:
             raise ValueError(
-                "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 dimensions, received: "
-                f"{tuple(sizes)}"
+                f"`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 dimensions, received: {sizes}"
             )
         self.input_spec = InputSpec(shape=[None, None, *sizes[2:]])
         super().build(TensorShape([sizes[0], *sizes[2:]]))

@@ -35,7 +35,7 @@ class Reduction:
     def validate(cls, key: str) -> None:
         """ValueError when `key` is no reduction."""
         if key not in cls.all():
-            raise ValueError(f'Invalid Reduction Key: {key}. Expected keys are "{cls.all()}"')
+            raise ValueError(f'Invalid Reduction Key {key}. Expected keys are "{cls.all()}"')
 
 
 def of_one_rank(y_true: Any, y_pred: Any) -> tuple[Any, Any]:

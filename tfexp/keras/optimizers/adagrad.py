@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Adagrad(Optimizer):
 
     def _scalars(self, var: Any, apply_state: ApplyState | None) -> tuple[Any, Any]:
         return self._coefficients(var, apply_state)["lr_t"], backend.constant(self.epsilon, var.dtype.base_dtype)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Self:
+        """Where the config does not say it, as by name (`compile("adagrad")`), the accumulators begin with 0."""
+        return super().from_config({"initial_accumulator_value": 0.0, **config}, custom_objects)
 
     def get_config(self) -> dict[str, Any]:
         return {

@@ -84,7 +84,14 @@ def load_model_from_hdf5(filepath: Any, custom_objects: Mapping[str, Any] | None
                 return model
             config = json.loads(text_of(file.attrs["training_config"]))
             model.compile(**compile_arguments(config, custom_objects))
-            if "optimizer_weights" in file:
+            if "optimizer_weights" not in file:
+                return model
+            if not model._is_graph_network:  # its optimizer's variables are made when it has seen data
+                get_logger().warning(
+                    "Sequential models without an `input_shape` passed to the first layer cannot reload their optimizer "
+                    "state. As a result, your model is starting with a freshly initialized optimizer."
+                )
+            else:
                 _restore_optimizer(model, load_optimizer_weights_from_hdf5_group(file))
     return model
 

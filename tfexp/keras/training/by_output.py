@@ -93,7 +93,7 @@ def modes_by_output(mode: Any, names: Sequence[str], with_loss: Sequence[bool]) 
         if len(mode) != len(names):
             raise ValueError(
                 "When passing a list as sample_weight_mode, it should have one entry per model output. The model has "
-                f"{len(names)} outputs, but you passed {len(mode)} sample_weight_modes."
+                f"{len(names)} outputs, but you passed {len(mode)}_sample_weight_modes."
             )
         modes = list(mode)
     else:

@@ -230,8 +230,7 @@ def _arranging(compiled: Compiled, class_weight: Any = None) -> Arranged:
 
 def refuse(data: Any, **arguments: Any) -> None:
     """ValueError for arguments that are about arrays, where data comes otherwise."""
-    kind = "a dataset or a dataset iterator" if is_dataset(data) else "a generator or Sequence instance"
-    where = f"input `x` is {kind}" if is_dataset(data) else f"data is {kind}"
+    where = "input `x` is a dataset or a dataset iterator" if is_dataset(data) else "data isa generator or Sequence instance"
     for name, value in arguments.items():
         if value is None:
             continue
@@ -242,15 +241,27 @@ def refuse(data: Any, **arguments: Any) -> None:
             )
         if name == "validation_split":
             raise ValueError(
-                f"`validation_split` argument is not supported when {where}: if your data is in the form of {kind}, "
-                "you cannot use `validation_split`."
+                f"`validation_split` argument is not supported when {where}. Received: x={data}, validation_split={value}"
+                if is_dataset(data)
+                else "If your data is in the form of a Python generator, you cannot use `validation_split`."
             )
         if name == "y":
+            if is_dataset(data):
+                raise ValueError(
+                    f"You passed a dataset or dataset iterator ({data}) as input `x` to your model. In that case, you "
+                    "should not specify a target (`y`) argument, since the dataset or dataset iterator generates both input "
+                    f"data and target data. Received: {value}"
+                )
             raise ValueError(
-                f"`y` argument is not supported when {where}, which gives the targets, too: you should not specify a "
-                "target (`y`). Instead pass targets as the second element of what it gives."
+                f"`y` argument is not supported when {where}. Instead pass targets as the second element of the generator."
+            )
+        if is_dataset(data):
+            raise ValueError(
+                f"`sample_weight` argument is not supported when {where}. Instead, youcan provide sample_weight as the "
+                f"third element  of yourdataset, i.e. (inputs, targets, sample_weight). Received: x={data}, "
+                f"sample_weight={value}"
             )
         raise ValueError(
-            f"`sample_weight` argument is not supported when {where}. Instead pass sample weights as the third "
-            "element of what it gives, which is (inputs, targets, sample_weights)."
+            f"`sample_weight` argument is not supported when {where}. Instead pass sample weights as the third element of "
+            "the generator."
         )

@@ -182,12 +182,13 @@ class _Mean:
 
     def __init__(self, over_samples: bool):
         self._over_samples = over_samples
-        self._sum, self._weight = 0.0, 0
+        self._sum: Any = 0.0  # an array where the loss is not reduced
+        self._weight = 0
         self._last: Sequence[Any] = ()
 
     def add(self, results: Sequence[Any], size: int) -> None:
         weight = size if self._over_samples else 1
-        self._sum += float(results[0]) * weight
+        self._sum += (results[0] if np.ndim(results[0]) else float(results[0])) * weight
         self._weight += weight
         self._last = results
 

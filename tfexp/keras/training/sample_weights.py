@@ -35,6 +35,8 @@ def combined_weights(y: Any, sample_weight: Any = None, class_weight: Any = None
     if given is None and by_class is None:
         if sample_weight_mode is None or y is None:
             return None
+        if sample_weight_mode == "temporal":
+            _check_has_steps(y)
         return np.ones(y.shape[: 2 if sample_weight_mode == "temporal" else 1], backend.floatx())
     if given is None or by_class is None:
         return by_class if given is None else given
@@ -44,12 +46,8 @@ def combined_weights(y: Any, sample_weight: Any = None, class_weight: Any = None
 def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None:
     """ValueError for weights that are not one for each sample or, where announced, one for each time step."""
     if mode == "temporal":
-        if target is not None and len(target.shape) < 3:
-            raise ValueError(
-                f"Found a sample_weight array for an input with shape {tuple(target.shape)}. Timestep-wise sample weighting "
-                '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a '
-                "time dimension."
-            )
+        if target is not None:
+            _check_has_steps(target)
         if weights.ndim != 2:
             raise ValueError(
                 f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weighting, "
@@ -58,8 +56,8 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
     elif weights.ndim != 1:
         raise ValueError(
             f"Found a sample_weight array with shape {weights.shape}. In order to use timestep-wise sample weights, you "
-            f'should specify sample_weight_mode="temporal" in compile(); found "{mode}" instead. If you just mean to use '
-            "sample-wise weights, make sure your sample_weight array is 1D."
+            f'should specify sample_weight_mode="temporal" in compile(). If you just mean to use sample-wise weights, make '
+            f'sure your sample_weight array is 1D. The mode is "{mode}".'
         )
     if target is None or is_symbolic(target):
         return
@@ -67,6 +65,15 @@ def _check(weights: np.ndarray[Any, Any], target: Any, mode: str | None) -> None
         raise ValueError(
             f"Found a sample_weight array with shape {weights.shape} for an input with shape {tuple(target.shape)}. "
             "sample_weight cannot be broadcast."
+        )
+
+
+def _check_has_steps(target: Any) -> None:
+    if len(target.shape) < 3:
+        raise ValueError(
+            f"Found a sample_weight array for an input with shape {tuple(target.shape)}. Timestep-wise sample weighting "
+            '(use of sample_weight_mode="temporal") is restricted to outputs that are at least 3D, i.e. that have a '
+            "time dimension."
         )
 
 
