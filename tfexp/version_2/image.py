@@ -44,11 +44,12 @@ def sample_distorted_bounding_box(
     name: str | None = None,
 ) -> Any:
     """As in version 1, of one seed with the graph's; 0 is none."""
-    seeds = get_seed(seed) if seed else (0, 0)
+    first, second = get_seed(seed) if seed else (0, 0)
     return image.sample_distorted_bounding_box(
         image_size,
         bounding_boxes,
-        *seeds,
+        first,
+        second,
         min_object_covered,
         aspect_ratio_range,
         area_range,
