@@ -121,6 +121,7 @@ def test_bmp_of_every_depth():
     [
         (b"nothing at all", "Unable to decode bytes as JPEG, PNG, GIF, or BMP"),
         (saved(SMOOTH, "PNG")[:60], "Invalid PNG data"),
+        (saved(SMOOTH, "PNG")[:-1], "Invalid PNG data"),
         (saved(SMOOTH, "JPEG")[:300], "Invalid JPEG data"),
     ],
 )
@@ -137,6 +138,16 @@ def test_what_is_no_image_is_told_by_its_first_bytes():
             run(decode(b"nothing\0at all that is known"))
     with pytest.raises(InvalidArgumentError, match=r"Expected image \(BMP\), got unknown format starting with 'no'"):
         run(tf.image.decode_bmp(b"no"))
+
+
+def test_options_are_checked_when_a_file_is_read_or_written():
+    image = tf.zeros([2, 3, 3], tf.uint8)
+    with pytest.raises(InvalidArgumentError, match=r"compression should be in \[-1,9\], got 10"):
+        run(tf.image.encode_png(image, compression=10))
+    with pytest.raises(InvalidArgumentError, match=r"format grayscale expects 1 channels, got \[2,3,3\]"):
+        run(tf.image.encode_jpeg(image, format="grayscale"))
+    with pytest.raises(InvalidArgumentError, match=r"dct_method must be one of \{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'\}"):
+        run(tf.image.decode_jpeg(tf.image.encode_jpeg(image), dct_method="FAST"))
 
 
 def test_numbers_of_channels_are_checked_when_a_file_is_read():

@@ -66,7 +66,10 @@ CASES = [
         [(2, 5, 7, 3), np.float32(1.7)],
         contrasted,
         dtypes=["float32", "float16"],
-        errors=[Error([(5, 7), np.float32(1)], ValueError, "Shape must be at least rank 3 but is rank 2")],
+        errors=[
+            Error([(5, 7), np.float32(1)], ValueError, "Shape must be at least rank 3 but is rank 2"),
+            Error([(5, 7, 3), np.float32([1, 2])], ValueError, "Shape must be rank 0 but is rank 1"),
+        ],
         **COLORS,
     ),
 ]

@@ -144,6 +144,8 @@ def test_shifts_and_mel_scales(session: tf.Session) -> None:
     assert not weights[:4].any()  # 0 to 125 Hertz
     assert (weights[5:120].sum(1) <= 1 + 1e-6).all()
     assert (np.diff(weights.argmax(0)) >= 0).all()
+    computed = tf.signal.linear_to_mel_weight_matrix(20, tf.constant(129), tf.constant(8000), 125.0, 3800.0)
+    np.testing.assert_allclose(session.run(computed), weights, atol=1e-5)
     with pytest.raises(ValueError, match="Nyquist"):
         tf.signal.linear_to_mel_weight_matrix(upper_edge_hertz=4001)
     cepstra = session.run(tf.signal.mfccs_from_log_mel_spectrograms(X))

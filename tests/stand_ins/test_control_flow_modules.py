@@ -65,12 +65,17 @@ def test_nodes_that_run_a_defun():
             functional_ops.While([3], Defun(tf.int32)(lambda x: x < 5), double)
 
 
+def test_what_merge_gives_is_a_merge():
+    merged = control_flow_ops.merge([tf.constant(1)])
+    assert type(merged).__name__ == "Merge" and merged._fields == ("output", "value_index")
+
+
 def test_a_loop_over_a_defun_keeps_shapes_and_types():
     kinds = (tf.int32, tf.float32)
     below = Defun(*kinds, func_name="below")(lambda i, x: i < 3)
     swapped = functional_ops.While([1, 2.0], below, Defun(*kinds, func_name="swap")(lambda i, x: (x, i)))
     assert [result.shape.as_list() for result in swapped] == [[], []]
-    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="to be int32 but float32 is provided"):
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="to be int32 but float is provided"):
         session.run(swapped)
     short = functional_ops.While([1, 2.0], below, Defun(*kinds, func_name="short")(lambda i, x: x))
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="body returned 1 arguments"):

@@ -123,11 +123,21 @@ def test_bytes_of_a_fixed_length():
 def test_images():
     assert run(tf2.image.resize(tf.reshape([1.0, 3.0], [1, 2, 1]), [1, 4])).ravel().tolist() == [1.0, 1.5, 2.5, 3.0]
     assert tf2.image.resize_with_pad(tf.zeros([2, 4, 1]), 4, 4).shape.as_list() == [4, 4, 1]
+    small = tf.constant([[[3], [200]]], tf.uint8)
+    assert run(tf2.image.resize(small, [1, 2])).tolist() == [[[3.0], [200.0]]]  # floats, also of the same size
+    assert run(tf2.image.resize(small, [1, 2], "gaussian")).ravel()[0] > 3  # which it is smoothed in
     glimpse = tf2.image.extract_glimpse(tf.ones([1, 4, 4, 1]), [2, 2], [[0.0, 0.0]], noise="zero")
     assert run(glimpse).sum() == 4
     box, red = [[[0.0, 0.0, 1.0, 1.0]]], [[1.0, 0.0, 0.0]]
     drawn = run(tf2.image.draw_bounding_boxes(tf.zeros([1, 3, 3, 3]), box, red))
     assert drawn[0, 0, 0].tolist() == red[0] and drawn[0, 1, 1].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_random_boxes_have_one_seed():
+    op = tf2.image.sample_distorted_bounding_box([4, 5, 3], [[[0.0, 0.0, 1.0, 1.0]]], seed=5)[0].op
+    assert (op.get_attr("seed"), op.get_attr("seed2")) == (87654321, 5)
+    op = tf2.image.sample_distorted_bounding_box([4, 5, 3], [[[0.0, 0.0, 1.0, 1.0]]])[0].op
+    assert (op.get_attr("seed"), op.get_attr("seed2")) == (0, 0)
 
 
 def test_initializers_have_no_type_and_no_state():

@@ -73,6 +73,8 @@ def decode_png(data: bytes, channels: int, wide: bool) -> Pixels:
     """uint8 pixels, or uint16 if `wide`; what the file has in the other width is scaled."""
     image = _opened(data, "PNG", "Invalid PNG header, data size " + str(len(data)))
     what = "Invalid PNG data, size " + str(len(data))
+    if not _ends(data):
+        raise ValueError(f"{what}: it has no end")
     deep = data[24:25] == b"\x10"
     if deep and wide:
         pixels = _deep_pixels(data, what)
@@ -83,6 +85,17 @@ def decode_png(data: bytes, channels: int, wide: bool) -> Pixels:
     # TensorFlow fills alpha with the largest number of the file's depth, also where colors were of a smaller one.
     depth = min(data[24], 8)
     return with_channels(pixels, channels, ((1 << depth) - 1) * (257 if wide else 1))
+
+
+def _ends(data: bytes) -> bool:
+    """Whether the last chunk of a PNG file is whole; Pillow reads files without it, which libpng refuses."""
+    at = 8  # after the signature; a chunk is its length, its kind, so many bytes, and a checksum
+    while at + 12 <= len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        if data[at + 4 : at + 8] == b"IEND":
+            return True
+        at += 12 + length
+    return False
 
 
 def _plain_pixels(image: Any, deep: bool, gray_alpha: bool) -> Pixels:

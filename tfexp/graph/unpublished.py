@@ -155,21 +155,21 @@ def _each_switched(data: Any, pred: Tensor) -> tuple[Any, Any]:
     return tuple(IndexedSlices(values, indices, dims) for indices, values, dims in (no, yes))  # type: ignore[return-value]
 
 
-class Merged(NamedTuple):
+class Merge(NamedTuple):
     """What `merge` gives."""
 
     output: Any
     value_index: Tensor
 
 
-def merge(inputs: Any, name: str | None = None) -> Merged:
+def merge(inputs: Any, name: str | None = None) -> Merge:
     """Whichever of `inputs` is alive, and its number. ValueError for a None. `control_flow_ops.merge`."""
     if any(value is None for value in inputs):
         raise ValueError(f"At least one of the merge inputs is None: {inputs}")
     kept = [value if isinstance(value, IndexedSlices) else convert_to_tensor(value, as_ref=True) for value in inputs]
     output = _merged(kept, name=name)
     node = output.values.op if isinstance(output, IndexedSlices) else output.op
-    return Merged(output, node.outputs[1])
+    return Merge(output, node.outputs[1])
 
 
 def enter(

@@ -125,9 +125,10 @@ def _(ctx: Any, contents: Any, *, channels: int, dtype: DType) -> Array:
 
 
 @decode_jpeg_op.kernel("CPU")
-def _(ctx: Any, contents: Any, *, channels: int, ratio: int, try_recover_truncated: bool) -> Array:
+def _(ctx: Any, contents: Any, *, channels: int, ratio: int, try_recover_truncated: bool, dct_method: Any) -> Array:
     _check_channels(channels, 0, 1, 3)
     ratio = _checked_ratio(ratio)
+    _check_transform(dct_method)
     return _still(_decoded(_data(contents), channels, dtypes.uint8, "DecodeJpeg", ratio, try_recover_truncated))
 
 
@@ -151,11 +152,20 @@ def _checked_ratio(ratio: int) -> int:
     return ratio
 
 
+def _check_transform(dct_method: str | bytes) -> None:
+    name = dct_method.decode() if isinstance(dct_method, bytes) else dct_method
+    if name not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
+        raise ValueError(f"dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, got {name}")
+
+
 @decode_and_crop_jpeg_op.kernel("CPU")
-def _(ctx: Any, contents: Any, crop_window: Array, *, channels: int, ratio: int, try_recover_truncated: bool) -> Array:
+def _(
+    ctx: Any, contents: Any, crop_window: Array, *, channels: int, ratio: int, try_recover_truncated: bool, dct_method: Any
+) -> Array:
     if crop_window.shape != (4,):
         raise ValueError(f"crop must have four elements, got shape {dims_text(crop_window.shape)}")
     _check_channels(channels, 0, 1, 3)
+    _check_transform(dct_method)
     y, x, height, width = crop_window.tolist()
     pixels = image_files.decode_jpeg(_data(contents), channels, _checked_ratio(ratio), try_recover_truncated)
     if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
@@ -233,6 +243,8 @@ def _(ctx: Any, image: Array, *, compression: int) -> Any:
         raise ValueError(f"images must be at least rank 3 {dims_text(image.shape)}")
     if not 1 <= image.shape[-1] <= 4:
         raise ValueError(f"image must have 1, 2, 3, or 4 channels {dims_text(image.shape)}")
+    if not -1 <= compression <= 9:
+        raise ValueError(f"compression should be in [-1,9], got {compression}")
     if not image.size:
         raise ValueError(f"image must not be empty: {dims_text(image.shape)}")
     result = np.empty(image.shape[:-3], object)
@@ -241,11 +253,11 @@ def _(ctx: Any, image: Array, *, compression: int) -> Any:
     return result
 
 
-def _check_jpeg(image: Array, quality: int, *allowed: int) -> None:
+def _check_jpeg(image: Array, quality: int) -> None:
     if image.ndim != 3:
         raise ValueError(f"image must be 3-dimensional{dims_text(image.shape)}")
-    if image.shape[2] not in allowed:
-        raise ValueError(f"image must have {' or '.join(map(str, allowed))} channels, got shape {dims_text(image.shape)}")
+    if image.shape[2] not in (1, 3):
+        raise ValueError(f"image must have 1 or 3 channels, got {dims_text(image.shape)}")
     if not 0 <= quality <= 100:
         raise ValueError(f"quality must be in [0,100], got {quality}")
     if not image.size:
@@ -268,7 +280,10 @@ def _(
     xmp_metadata: Any,
 ) -> Any:
     kind, unit, xmp = (v if isinstance(v, bytes) else str(v).encode() for v in (format, density_unit, xmp_metadata))
-    _check_jpeg(image, quality, *{b"": (1, 3), b"grayscale": (1,), b"rgb": (3,)}[kind])
+    _check_jpeg(image, quality)
+    wanted = {b"": image.shape[2], b"grayscale": 1, b"rgb": 3}[kind]
+    if image.shape[2] != wanted:
+        raise ValueError(f"format {kind.decode()} expects {wanted} channels, got {dims_text(image.shape)}")
     density = (x_density, y_density)
     return np.array(
         image_files.encode_jpeg(
@@ -280,7 +295,7 @@ def _(
 
 @encode_jpeg_variable_quality_op.kernel("CPU")
 def _(ctx: Any, image: Array, quality: Any) -> Any:
-    _check_jpeg(image, int(quality), 1, 3)
+    _check_jpeg(image, int(quality))
     return np.array(image_files.encode_jpeg(image, int(quality)), object)
 
 

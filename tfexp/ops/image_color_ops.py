@@ -48,8 +48,14 @@ def _attach_adjusting_shape(op: Op) -> None:
 
 for _op in (rgb_to_hsv_op, hsv_to_rgb_op):
     _attach_color_shape(_op)
-for _op in (adjust_contrast_op, adjust_hue_op, adjust_saturation_op):
+for _op in (adjust_hue_op, adjust_saturation_op):
     _attach_adjusting_shape(_op)
+
+
+@adjust_contrast_op.shape
+def _(images: InputShape, contrast_factor: InputShape) -> TensorShape:
+    with_rank(contrast_factor, 0)
+    return with_rank_at_least(images, 3)
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------

@@ -237,9 +237,14 @@ def resize_images(
 
 
 def resized(
-    images: Any, size: Any, resize: Callable[[Tensor, Tensor], Tensor], preserve_aspect_ratio: bool, name: str | None
+    images: Any,
+    size: Any,
+    resize: Callable[[Tensor, Tensor], Tensor],
+    preserve_aspect_ratio: bool,
+    name: str | None,
+    skip_if_same: bool = True,
 ) -> Tensor:
-    """As `resize_images`, by `resize(batch of images, size)`."""
+    """As `resize_images`, by `resize(batch of images, size)`; skip_if_same: images that have the size stay as they are."""
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         ndims = images.shape.ndims
@@ -259,7 +264,7 @@ def resized(
             size = _fitting(images, size)
         known = constant_value(size)
         new = [None, None] if known is None else [int(n) for n in known]
-        if None not in new and images.shape.as_list()[1:3] == new:
+        if skip_if_same and None not in new and images.shape.as_list()[1:3] == new:
             return images if ndims == 4 else squeeze(images, axis=[0])
         images = resize(images, size)
         images.set_shape([None, *new, None])

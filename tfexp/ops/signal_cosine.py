@@ -19,7 +19,8 @@ from tfexp.ops.array_order import roll
 from tfexp.ops.array_pad import pad
 from tfexp.ops.cast import cast
 from tfexp.ops.complex_numbers import complex, real
-from tfexp.ops.elementwise_unary import exp, rsqrt, sqrt
+from tfexp.ops.elementwise_binary import maximum, minimum
+from tfexp.ops.elementwise_unary import exp, log1p, rsqrt, sqrt
 from tfexp.ops.fourier import irfft, rfft
 
 
@@ -129,8 +130,8 @@ def _mel(hertz: Any) -> Any:
 
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
-    num_spectrogram_bins: int = 129,
-    sample_rate: float = 8000,
+    num_spectrogram_bins: Any = 129,
+    sample_rate: Any = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
     dtype: Any = dtypes.float32,
@@ -138,7 +139,8 @@ def linear_to_mel_weight_matrix(
 ) -> Tensor:
     """[num_spectrogram_bins, num_mel_bins]: triangles, evenly spaced on the mel scale, that weigh a linear spectrum.
 
-    ValueError for edges outside [0, sample_rate / 2]. Source: `tf.signal.linear_to_mel_weight_matrix`.
+    num_spectrogram_bins, sample_rate: tensors, too. ValueError for edges outside [0, sample_rate / 2] where that is known.
+    Source: `tf.signal.linear_to_mel_weight_matrix`.
     """
     if num_mel_bins <= 0:
         raise ValueError(f"num_mel_bins must be positive. Got: {num_mel_bins}")
@@ -146,9 +148,10 @@ def linear_to_mel_weight_matrix(
         raise ValueError(f"lower_edge_hertz must be non-negative. Got: {lower_edge_hertz}")
     if lower_edge_hertz >= upper_edge_hertz:
         raise ValueError(f"lower_edge_hertz {lower_edge_hertz:.1f} >= upper_edge_hertz {upper_edge_hertz:.1f}")
-    if sample_rate <= 0.0:
+    given = any(isinstance(value, Tensor) for value in (num_spectrogram_bins, sample_rate))
+    if not given and sample_rate <= 0.0:
         raise ValueError(f"sample_rate must be positive. Got: {sample_rate}")
-    if upper_edge_hertz > sample_rate / 2:
+    if not given and upper_edge_hertz > sample_rate / 2:
         raise ValueError(
             "upper_edge_hertz must not be larger than the Nyquist frequency (sample_rate / 2). Got "
             f"{upper_edge_hertz} for sample_rate: {sample_rate}"
@@ -157,9 +160,15 @@ def linear_to_mel_weight_matrix(
         raise ValueError(f"dtype must be a floating point type. Got: {dtype}")
     with name_scope(name, "linear_to_mel_weight_matrix"):
         # The first bin is 0 Hertz, which belongs to no triangle.
-        bins = _mel(np.linspace(0.0, sample_rate / 2, num_spectrogram_bins)[1:])[:, None]
         edges = np.linspace(_mel(lower_edge_hertz), _mel(upper_edge_hertz), num_mel_bins + 2)
         low, middle, high = edges[:-2], edges[1:-1], edges[2:]
+        if given:
+            nyquist = cast(sample_rate, dtype) / 2
+            hertz: Any = array_fill.linspace(array_fill.zeros([], dtype), nyquist, num_spectrogram_bins)
+            bins: Any = _MEL_HIGH_Q * log1p(expand_dims(hertz[1:], 1) / _MEL_BREAK)
+            weighed = maximum(0.0, minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
+            return pad(weighed, [[1, 0], [0, 0]], name="weights")
+        bins = _mel(np.linspace(0.0, sample_rate / 2, num_spectrogram_bins)[1:])[:, None]
         weights = np.maximum(0.0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
         return constant(np.pad(weights, [[1, 0], [0, 0]]), dtypes.as_dtype(dtype), name="weights")
 

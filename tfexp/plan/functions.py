@@ -15,7 +15,7 @@ import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
-from tfexp.core.dtypes import DType
+from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError, ResourceExhaustedError
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
@@ -200,11 +200,9 @@ class _Expanded:
     def _check_types(self, wanted: Sequence[DType], given: Sequence[Value]) -> None:
         for i, (dtype, value) in enumerate(zip(wanted, given, strict=True)):
             if dtype.base_dtype is not value.dtype.base_dtype:
-                raise InvalidArgumentError(
-                    None,
-                    self.call.origin,
-                    f"Expects arg[{i}] to be {dtype.base_dtype.name} but {value.dtype.base_dtype.name} is provided",
-                )
+                texts = type_text(dtype.base_dtype), type_text(value.dtype.base_dtype)
+                text = f"Expects arg[{i}] to be {texts[0]} but {texts[1]} is provided"
+                raise InvalidArgumentError(None, self.call.origin, text)
 
     def _finish(self, outputs: Sequence[Value], done: Sequence[Node]) -> None:
         end = self._node("NoOp", "end", controls=done)

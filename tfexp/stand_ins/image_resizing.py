@@ -76,7 +76,7 @@ def resize_images_v2(
     name: str | None = None,
 ) -> Tensor:
     """An image or a batch resized to `size`; antialias: what is made smaller is smoothed before."""
-    return image_size.resized(images, size, _resizer(method, antialias), preserve_aspect_ratio, name)
+    return image_size.resized(images, size, _resizer(method, antialias), preserve_aspect_ratio, name, skip_if_same=False)
 
 
 def resize_image_with_pad_v2(

@@ -3,6 +3,7 @@
 from typing import Any
 
 from tfexp.api import image
+from tfexp.graph.random_seed import get_seed
 from tfexp.ops.image_crop_ops import extract_glimpse_op
 from tfexp.stand_ins.image_resizing import ResizeMethod as ResizeMethod
 from tfexp.stand_ins.image_resizing import resize_image_with_pad_v2 as resize_with_pad
@@ -29,8 +30,30 @@ crop_and_resize = with_arguments(
     image.crop_and_resize,
     "image, boxes, box_indices, crop_size, method='bilinear', extrapolation_value=0, name=None",
 )
-sample_distorted_bounding_box = with_arguments(
-    image.sample_distorted_bounding_box,
-    "image_size, bounding_boxes, seed=0, min_object_covered=0.1, aspect_ratio_range=None, area_range=None, "
-    "max_attempts=None, use_image_if_no_bounding_boxes=None, name=None",
-)
+
+
+def sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: int = 0,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Any = None,
+    area_range: Any = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """As in version 1, of one seed with the graph's; 0 is none."""
+    first, second = get_seed(seed) if seed else (0, 0)
+    return image.sample_distorted_bounding_box(
+        image_size,
+        bounding_boxes,
+        first,
+        second,
+        min_object_covered,
+        aspect_ratio_range,
+        area_range,
+        max_attempts,
+        use_image_if_no_bounding_boxes,
+        name,
+    )
