@@ -244,6 +244,8 @@ EXEMPT: dict[str, str] = {
         ),
         "a reader is a resource that reads files: test_readers.py",
     ),
+    "FakeQueue": "hands a queue on: test_readers.py",
+    "LMDBReader": "a reader is a resource that reads files: test_readers.py",
     **dict.fromkeys(("MatchingFiles", "ReadFile", "WriteFile"), "about files: test_files.py"),
     "FakeParam": "stands for a value that nobody looks at: tests/functions/test_control_flow.py",
     **dict.fromkeys(
