@@ -480,6 +480,7 @@ if TYPE_CHECKING:
     from tfexp.ops.random_gamma import random_poisson as random_poisson
     from tfexp.ops.readers import FixedLengthRecordReader as FixedLengthRecordReader
     from tfexp.ops.readers import IdentityReader as IdentityReader
+    from tfexp.ops.readers import LMDBReader as LMDBReader
     from tfexp.ops.readers import ReaderBase as ReaderBase
     from tfexp.ops.readers import TextLineReader as TextLineReader
     from tfexp.ops.readers import TFRecordReader as TFRecordReader

@@ -114,8 +114,8 @@ def test_a_module_that_is_not_named():
             "tfexp does not have TensorFlow's tf.lite.OpHint; `python -m tfexp.symbols tf.lite` lists what there is",
         ),
         (
-            "tf.LMDBReader",
-            "tfexp does not have TensorFlow's tf.LMDBReader; `python -m tfexp.symbols tf`",
+            "tf.tpu.experimental",
+            "tfexp does not have TensorFlow's tf.tpu.experimental; `python -m tfexp.symbols tf.tpu`",
         ),
         (
             "from tensorflow.lite import OpHint",

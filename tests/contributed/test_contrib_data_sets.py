@@ -1,5 +1,8 @@
 """Transformations of `tf.contrib.data` that `tf.data.experimental` did not take over; values are TF 1.15's."""
 
+import gzip
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -86,3 +89,20 @@ def test_batches_of_features_are_read(tmp_path):
     )
     with tf.Session() as session:
         assert session.run(batch)["a"].tolist() == [0, 1]
+
+
+def test_pairs_of_lmdb_files(tmp_path):
+    packed = Path(__file__).parent.parent / "formats" / "pairs.mdb.gz"
+    (tmp_path / "data.mdb").write_bytes(gzip.decompress(packed.read_bytes()))
+    names = [str(tmp_path), str(tmp_path / "data.mdb")]
+    pairs = contrib.LMDBDataset(names)
+    assert tf.compat.v1.data.get_output_types(pairs) == (tf.string, tf.string)
+    assert tf.compat.v1.data.get_output_shapes(pairs) == ([], [])
+    found = elements(pairs)
+    assert len(found) == 2 * 259 and found[:259] == found[259:]
+    assert found[0] == (b"001", b"1 ") and found[257] == (b"long", bytes(range(256)) * 40)
+    missing = tf.compat.v1.data.make_one_shot_iterator(contrib.LMDBDataset(str(tmp_path / "missing"))).get_next()
+    with tf.Session() as session:
+        for _ in range(2):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="No such file"):
+                session.run(missing)

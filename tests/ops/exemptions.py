@@ -14,7 +14,7 @@ DeserializeIterator CSVDataset CSVDatasetV2 DatasetCardinality DatasetToTFRecord
 DirectedInterleaveDataset ExperimentalGroupByReducerDataset GeneratorDataset GroupByReducerDataset GroupByWindowDataset
 LegacyParallelInterleaveDatasetV2 MapAndBatchDataset OptionsDataset ParseExampleDataset ParseExampleDatasetV2 RandomDataset
 RewriteDataset ShuffleAndRepeatDataset UniqueDataset WrapDatasetVariant UnwrapDatasetVariant AnonymousIteratorV3
-OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue IteratorGetNextAsOptional SqlDataset
+OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue IteratorGetNextAsOptional SqlDataset LMDBDataset
 ModelDataset OptimizeDataset MaxIntraOpParallelismDataset NonSerializableDataset PrivateThreadPoolDataset
 ExperimentalCSVDataset ExperimentalDatasetCardinality ExperimentalDatasetToTFRecord ExperimentalDenseToSparseBatchDataset
 ExperimentalDirectedInterleaveDataset ExperimentalGroupByWindowDataset ExperimentalIgnoreErrorsDataset
@@ -244,6 +244,8 @@ EXEMPT: dict[str, str] = {
         ),
         "a reader is a resource that reads files: test_readers.py",
     ),
+    "FakeQueue": "hands a queue on: test_readers.py",
+    "LMDBReader": "a reader is a resource that reads files: test_readers.py",
     **dict.fromkeys(("MatchingFiles", "ReadFile", "WriteFile"), "about files: test_files.py"),
     "FakeParam": "stands for a value that nobody looks at: tests/functions/test_control_flow.py",
     **dict.fromkeys(

@@ -77,6 +77,32 @@ def test_how_a_tensor_prints():
     assert f"{x}" == "[[1. 2.]\n [3. 4.]]"
 
 
+@pytest.mark.parametrize("attribute", ["op", "name", "graph", "value_index"])
+def test_what_only_tensors_of_graphs_have(attribute):
+    rows = tf.IndexedSlices(tf.constant(MATRIX), tf.constant([0, 1]))
+    for value in (tf.constant(MATRIX), tf.identity(MATRIX), *([rows] if attribute != "value_index" else [])):
+        assert not hasattr(value, attribute)
+        with pytest.raises(AttributeError, match=rf"^Tensor\.{attribute} is meaningless when eager execution is enabled\.$"):
+            getattr(value, attribute)
+    variable = tf.Variable(MATRIX, name="v")
+    assert variable.name == "v:0"
+    assert not hasattr(variable.handle, attribute)
+
+
+def test_what_asks_graphs_for_the_nodes_of_arguments_takes_values():
+    weights = tf.Variable(MATRIX)
+    ids = tf.SparseTensor([[0, 0], [1, 0]], [1, 0], [2, 1])
+    found = tf.nn.safe_embedding_lookup_sparse(weights, ids, combiner="sum")
+    np.testing.assert_array_equal(found.numpy(), MATRIX[::-1])
+    sparse = tf.sparse.reshape(ids, tf.stack([1, tf.constant(2)]))
+    assert sparse.dense_shape.numpy().tolist() == [1, 2]
+    assert [one.numpy() for one in tf.tuple([tf.constant(1), tf.constant(2)])] == [1, 2]
+    with tf.control_dependencies([weights.assign_add(weights)]), tf.colocate_with(ids.values):
+        assert tf.pad(tf.constant([1]), [[0, ids.values[0]]]).numpy().tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"^Expected scalar shape, saw shape: \(2, 2\)\.$"):
+        tf.debugging.assert_scalar(MATRIX)
+
+
 def test_values_do_not_change_from_outside():
     array = np.zeros(3, np.float32)
     x = tf.constant(array)

@@ -13,7 +13,7 @@ from tfexp.data.dataset import Dataset, mapped
 from tfexp.data.experimental import make_batched_features_dataset, parallel_interleave
 from tfexp.data.grouping import Reducer
 from tfexp.data.readers import TFRecordDataset
-from tfexp.data.structure import flatten, flatten_up_to, map_leaves, pack_as, spec_of
+from tfexp.data.structure import Component, flatten, flatten_up_to, map_leaves, pack_as, spec_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
@@ -22,11 +22,21 @@ from tfexp.ops.array import shape as array_shape
 from tfexp.ops.array_identity import identity
 from tfexp.ops.check import Assert
 from tfexp.ops.comparison import equal
+from tfexp.ops.dataset_lmdb import lmdb_dataset
 from tfexp.ops.dataset_windows import sliding_window_dataset
 from tfexp.ops.logical import logical_or
 from tfexp.ops.reduce import reduce_all
 
 Transformation = Callable[[Dataset], Dataset]
+
+
+class LMDBDataset(Dataset):
+    """The (key, value) of each pair of LMDB files, one file after another. `filenames`: strings of any shape."""
+
+    def __init__(self, filenames: Any):
+        element = (Component(dtypes.string, TensorShape([])), Component(dtypes.string, TensorShape([])))
+        names = convert_to_tensor(filenames, dtypes.string, name="filenames")
+        super().__init__(lmdb_dataset(names, **spec_of(element)), element)
 
 
 def batch_and_drop_remainder(batch_size: Any) -> Transformation:

@@ -259,7 +259,7 @@ class Dataset(Structured, Composite):
     def prefetch(self, buffer_size: Any) -> Dataset:
         """The elements, of which a thread has up to `buffer_size` ready."""
         size = _int64(-1 if buffer_size is None else buffer_size, "buffer_size")
-        with colocate_with(self._variant_tensor.op):
+        with colocate_with(self._variant_tensor._op):
             legacy = buffer_size is None or (isinstance(buffer_size, int) and buffer_size == -1)
             return self._made(prefetch_dataset(self._variant_tensor, size, legacy_autotune=legacy, **self._flat_structure))
 
@@ -410,7 +410,7 @@ class Dataset(Structured, Composite):
         """
         if not isinstance(options, Options):
             raise TypeError(f"Incompatible options type: {type(options)} vs {Options}")
-        with colocate_with(self._variant_tensor.op):
+        with colocate_with(self._variant_tensor._op):
             made = self._made(
                 options_dataset(self._variant_tensor, serialized_options=options.serialized(), **self._flat_structure)
             )

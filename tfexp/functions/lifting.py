@@ -25,7 +25,7 @@ class Lifting:
         if tensor in self._known:
             known: Tensor = self._known[tensor]
             return known
-        if not isinstance(tensor.graph, FunctionGraph) or tensor.graph is get_default_graph():
+        if not isinstance(tensor._graph, FunctionGraph) or tensor._graph is get_default_graph():
             return tensor
         return self._copied(tensor.op, get_default_graph()).outputs[tensor.value_index]
 

@@ -23,7 +23,7 @@ def constant_value(tensor: Tensor) -> np.ndarray | None:
 
     Source: `tf.get_static_value`, `tf.contrib.util.constant_value`.
     """
-    pending, seen = [tensor.op], set()
+    pending, seen = [tensor._op], set()
     while pending:
         op = pending.pop()
         if op in seen or op.type in _KNOWN_BY_SHAPE:

@@ -21,20 +21,29 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 _ids = itertools.count(1)
 
 
+def _meaningless(attribute: str) -> Any:
+    """A property that a tensor of a graph has, and one with a value has not."""
+
+    def refuse(tensor: EagerTensor) -> Any:
+        raise AttributeError(f"Tensor.{attribute} is meaningless when eager execution is enabled.")
+
+    return property(refuse)
+
+
 class EagerTensor(Tensor):
     """A value: `t.numpy()`. It also converts to NumPy, to Python numbers and bools, and iterates over its first dimension.
 
-    Where TensorFlow raises AttributeError (`op`, `name`, `graph`), there is something to see, because gradient rules look at
-    it: what made the tensor, and the graph of eager execution.
+    As in TensorFlow, it has no `op`, `name`, `value_index` and `graph`. Gradient rules look at `_op`, what made the tensor;
+    `_graph` is that of eager execution.
     """
 
-    __slots__ = ("_id", "_known_shape", "_producer", "_value", "_world")
+    __slots__ = ("_graph", "_id", "_known_shape", "_producer", "_value")
 
     def __init__(self, value: Any, dtype: DType, world: Any):
         """`value`: as kernels hand it out. `world`: the graph of eager execution."""
         self._value = value
         self._dtype = dtype
-        self._world = world
+        self._graph = world  # type: ignore[misc]
         self._producer: EagerOperation | None = None  # without its outputs: else they would keep each other alive
         self._known_shape: TensorShape | None = None
 
@@ -44,8 +53,8 @@ class EagerTensor(Tensor):
     def _op(self) -> Operation:  # type: ignore[override]
         made = self._producer
         if made is None:
-            return EagerOperation(self._world, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
-        return EagerOperation(self._world, made._op_def, made._name, made._inputs, made._attrs, [self])
+            return EagerOperation(self._graph, get_op("Const"), "Const", (), {"dtype": self._dtype}, [self])
+        return EagerOperation(self._graph, made._op_def, made._name, made._inputs, made._attrs, [self])
 
     @property
     def _value_index(self) -> int:  # type: ignore[override]
@@ -55,9 +64,10 @@ class EagerTensor(Tensor):
     def _consumers(self) -> list[Operation]:  # type: ignore[override]
         return []
 
-    @property
-    def graph(self) -> Any:
-        return self._world
+    op = _meaningless("op")
+    name = _meaningless("name")
+    value_index = _meaningless("value_index")
+    graph = _meaningless("graph")
 
     @property
     def device(self) -> str:

@@ -75,8 +75,8 @@ def _use(users: _Users, op: Operation, writes: bool, before: dict[Operation, Non
 
 
 def _source(tensor: Tensor) -> Tensor:
-    while tensor.op.type == "Identity":
-        tensor = tensor.op.inputs[0]
+    while tensor._op.type == "Identity":
+        tensor = tensor._op.inputs[0]
     return tensor
 
 

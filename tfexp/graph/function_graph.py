@@ -68,7 +68,7 @@ class FunctionGraph(Graph):
 
     def capture(self, tensor: Tensor) -> Tensor:
         """The argument that stands for a tensor of a graph around this one; ValueError for other graphs' tensors."""
-        if tensor.graph is self:
+        if tensor._graph is self:
             return tensor
         found = self.captured.get(tensor)
         if found is None:
@@ -86,13 +86,13 @@ class FunctionGraph(Graph):
 
     def _capture_name(self, tensor: Tensor) -> str:
         """What to call the argument that stands for `tensor`."""
-        return tensor.op.name.replace("/", "_")
+        return tensor._op.name.replace("/", "_")
 
     def _check_around(self, tensor: Tensor) -> None:
         graph: Graph = self
         while isinstance(graph, FunctionGraph):
             graph = graph.outer
-            if tensor.graph is graph:
+            if tensor._graph is graph:
                 return
         raise ValueError(f"{tensor} must be from the function {self.name!r} or from a graph around it")
 
@@ -141,7 +141,7 @@ class ByValueGraph(FunctionGraph):
         self._copies: dict[Operation, Operation] = {}
 
     def capture(self, tensor: Tensor) -> Tensor:
-        if tensor.graph is self:
+        if tensor._graph is self:
             return tensor
         return self._copy(tensor.op).outputs[tensor.value_index]
 

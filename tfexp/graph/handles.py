@@ -19,8 +19,8 @@ _PASSING_ON = _LOOPS | {"Identity", "Enter", "Switch", "Merge", "Exit", "NextIte
 
 
 def _source(handle: Tensor) -> Tensor:
-    while handle.dtype is dtypes.resource and handle.op.type in _PASSING_ON:
-        handle = handle.op._inputs[handle.value_index if handle.op.type in _LOOPS else 0]
+    while handle.dtype is dtypes.resource and handle._op.type in _PASSING_ON:
+        handle = handle._op._inputs[handle.value_index if handle._op.type in _LOOPS else 0]
     return getattr(handle, "_captured_handle", handle)
 
 
@@ -61,6 +61,6 @@ def handle_dtype(handle: Tensor) -> DType | None:
 
 def _behind(handle: Tensor) -> tuple[TensorShape, DType | None]:
     source = _source(handle)
-    if source.dtype is dtypes.resource and source.op.type == "VarHandleOp":
-        return source.op.attrs["shape"], source.op.attrs["dtype"]
+    if source.dtype is dtypes.resource and source._op.type == "VarHandleOp":
+        return source._op.attrs["shape"], source._op.attrs["dtype"]
     return getattr(source, "_elements", (TensorShape(None), None))

@@ -224,7 +224,7 @@ class Importer:
             for i, (text, (wanted, is_ref)) in enumerate(zip(data, expected, strict=True)):
                 key = parse_input(text)
                 if key in self.mapped:
-                    given, source = self.mapped[key].dtype, self.mapped[key].name
+                    given, source = self.mapped[key].dtype, getattr(self.mapped[key], "name", "a value")
                 else:
                     found, source = out_types[key[0]], f"{self.scope}{key[0]}:{key[1]}"
                     if key[1] >= len(found):

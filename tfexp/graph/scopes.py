@@ -96,19 +96,19 @@ def graph_of(values: Iterable[Any], graph: Graph | None = None) -> Graph:
         return default
     found: Any = None
     for element in elements_of(values):
-        if graph is not None and element.graph is not graph:
+        if graph is not None and element._graph is not graph:
             raise ValueError(f"{element} is not from the passed-in graph.")
         if found is None:
             found = element
-        elif element.graph is not found.graph:
+        elif element._graph is not found._graph:
             raise ValueError(f"{element} must be from the same graph as {found}.")
     if graph is not None:
         return graph
     if found is None:
         return default
-    if found.graph.is_eager:
+    if found._graph.is_eager:
         raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
-    common: Graph = found.graph
+    common: Graph = found._graph
     return common
 
 

@@ -169,7 +169,7 @@ def _forget_unknown(tensor: Tensor) -> None:
 
 def _foldable_inputs(tensor: Tensor) -> list[Tensor]:
     """The inputs whose values would give the value of `tensor`; none where it has to come from elsewhere."""
-    op = tensor.op
+    op = tensor._op
     if _value_by_shape(tensor) is not None or not _is_pure(op):
         return []
     # An output whose size follows from values (BroadcastGradientArgs) is judged by the inputs.
@@ -203,7 +203,7 @@ def _brings_constant(op: Operation) -> bool:
 
 
 def _evaluate(tensor: Tensor) -> np.ndarray | None:
-    op = tensor.op
+    op = tensor._op
     if op.type == "Const":
         return make_ndarray(op.attrs["value"])
     by_shape = _value_by_shape(tensor)
@@ -246,7 +246,7 @@ PartialShapeRule = Callable[["Operation"], TensorShape]
 
 def static_value_as_shape(tensor: Tensor) -> TensorShape:
     """What is known of the shape that the integer vector `tensor` describes. ValueError for dimensions below -1."""
-    op = tensor.op
+    op = tensor._op
     # As in TensorFlow, the shape of a tensor is what its static shape says, even where folding would tell more.
     if op.type in ("Shape", "ShapeN"):
         return op._inputs[tensor.value_index]._shape

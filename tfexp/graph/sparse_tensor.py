@@ -110,7 +110,7 @@ class SparseTensor(Composite):
     def shape(self) -> TensorShape:
         """What is known of the dense shape."""
         tensor = self._dense_shape
-        if constant_value(tensor) is not None or tensor.op.type in _SHAPE_OPS:
+        if constant_value(tensor) is not None or tensor._op.type in _SHAPE_OPS:
             return self._declared.merge_with(static_value_as_shape(tensor))
         rank = tensor.shape.with_rank(1)[0].value
         return self._declared.merge_with(TensorShape(None if rank is None else [None] * rank))

@@ -165,7 +165,7 @@ class GradientTape:
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that were read or watched, in the order of their making."""
-        return tuple(sorted(self._variables, key=lambda one: (getattr(one, "_number", 0), one._ref().op._id)))
+        return tuple(sorted(self._variables, key=lambda one: (getattr(one, "_number", 0), one._ref()._op._id)))
 
     def _note(self, op: Operation) -> None:
         watched = self._watched

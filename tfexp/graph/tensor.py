@@ -44,6 +44,11 @@ class Tensor:
         return self._op.graph
 
     @property
+    def _graph(self) -> Graph:
+        """As `graph`, of tensors that have values too."""
+        return self._op.graph
+
+    @property
     def name(self) -> str:
         return f"{self._op.name}:{self._value_index}"
 

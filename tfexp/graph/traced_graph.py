@@ -75,7 +75,7 @@ class TracedGraph(FunctionGraph):
 
     def capture(self, tensor: Tensor) -> Tensor:
         """As for all functions; what is captured of eager execution has a value, which shapes may depend on."""
-        is_new = tensor.graph is not self and tensor not in self.captured
+        is_new = tensor._graph is not self and tensor not in self.captured
         captured = super().capture(tensor)
         if is_new and isinstance(tensor, EagerTensor) and tensor._static_value is not None:
             captured._static_value = tensor._static_value

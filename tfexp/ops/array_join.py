@@ -158,7 +158,7 @@ def _input_shapes(values: Sequence[Tensor]) -> list[Tensor]:
     shapes: list[Tensor] = []
     for value in values:
         dims = shape(value)
-        if dims.op.type != "Const":
+        if dims._op.type != "Const":
             return shape_n(values)
         shapes.append(dims)
     return shapes
@@ -170,7 +170,7 @@ def _concat_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[
         return [grad]
     if isinstance(grad, IndexedSlices):
         return _concat_slices_gradient(values, axis, grad)
-    if axis.op.type == "Const" and output_context(axis.op) is not output_context(grad.op):
+    if axis._op.type == "Const" and output_context(axis._op) is not output_context(grad._op):
         # In a loop that runs backwards: written down again rather than brought in.
         axis = constant(static_value(axis), dtype=axis.dtype)
     axis = get_op("FloorMod")(axis, rank(values[0]), name="mod")

@@ -250,9 +250,9 @@ def _tell_known_sizes(padded: Tensor) -> None:
     """Of paddings that are packed from rows, those rows that are constants say how long their axes become."""
     if get_default_graph().is_eager:
         return
-    input, paddings = padded.op.inputs[:2]
-    if paddings.op.type != "Pack" or paddings.op.attrs["axis"] != 0 or input.shape.rank is None:
+    input, paddings = padded._op.inputs[:2]
+    if paddings._op.type != "Pack" or paddings._op.attrs["axis"] != 0 or input.shape.rank is None:
         return
-    rows = [constant_value(row) for row in paddings.op.inputs]
+    rows = [constant_value(row) for row in paddings._op.inputs]
     sizes = input.shape.as_list()
     padded.set_shape([None if n is None or row is None else n + int(sum(row)) for n, row in zip(sizes, rows, strict=True)])

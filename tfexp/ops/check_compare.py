@@ -370,8 +370,8 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
     with name_scope(name, "assert_scalar", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.get_shape().ndims != 0:
-            whose = f"{tensor.name}, saw shape: {tensor.get_shape()}"
-            raise ValueError(f"{_sentence(message)}Expected scalar shape for {whose}.")
+            whose = "" if executing_eagerly() else f" for {tensor.name}"
+            raise ValueError(f"{_sentence(message)}Expected scalar shape{whose}, saw shape: {tensor.get_shape()}.")
         result: Tensor = tensor
         return result
 

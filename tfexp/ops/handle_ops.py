@@ -80,19 +80,26 @@ def define_handle(name: str, output: str, before: str = "", after: str = "", new
     """
     shared = f"{before}container: string = ''; shared_name: string = ''{after}"
     newer = define_op(f"{name}V2() -> ({output}: resource) {{{shared}{newer_attrs}}} #stateful")
-    older = define_op(f"{name}() -> ({output}: ref string) {{{shared}}} #stateful")
 
     @newer.shape
     def _() -> TensorShape:
         return TensorShape([])
 
+    newer.not_differentiable()
+    return Twins(newer, define_older_handle(name, output, before, after))
+
+
+def define_older_handle(name: str, output: str, before: str = "", after: str = "") -> Op:
+    """Register the form of an op whose handle is two strings: all that ops have of which there is no newer form."""
+    attributes = f"{before}container: string = ''; shared_name: string = ''{after}"
+    older = define_op(f"{name}() -> ({output}: ref string) {{{attributes}}} #stateful")
+
     @older.shape
     def _() -> TensorShape:
         return TensorShape([2])
 
-    twins = Twins(newer, older)
-    twins.not_differentiable()
-    return twins
+    older.not_differentiable()
+    return older
 
 
 def shared_or_own(ctx: Any, kind: str, container: Any, shared_name: Any, make: Callable[[str], Any]) -> Any:

@@ -18,7 +18,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """
     if not isinstance(tensor, Tensor):
         return None if is_tensor(tensor) else tensor
-    if partial and not tensor.graph.is_eager and tensor.op.type == "Pack" and tensor.op.get_attr("axis") == 0:
+    if partial and not tensor._graph.is_eager and tensor.op.type == "Pack" and tensor.op.get_attr("axis") == 0:
         parts = [get_static_value(part, partial) for part in tensor.op.inputs]
         if any(part is None or part.dtype == object for part in parts):
             return np.array(parts, object)

@@ -175,11 +175,11 @@ class MutableHashTable(LookupInterface, SavedState):
         # What is saved has to be the same in every session: it is known by the node's name.
         self._sharing = checkpoint and shared_name is None
         self._resource_handle = self._create_resource(name)
-        self._name = self._resource_handle.op.name.rsplit("/", 1)[-1]
+        self._name = self._resource_handle._op.name.rsplit("/", 1)[-1]
         if checkpoint:
             # Without its scopes, unless that would hide another table of the graph from the saver.
             taken = any(known.name == name for known in get_collection(GraphKeys.SAVEABLE_OBJECTS))
-            key = self._resource_handle.op.name if taken else name
+            key = self._resource_handle._op.name if taken else name
             add_to_collection(GraphKeys.SAVEABLE_OBJECTS, SaveableTable(self, key))
 
     def _create_resource(self, name: str) -> Tensor:

@@ -306,7 +306,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     transposed = op.get_attr("transpose_a"), op.get_attr("transpose_b")
     a, b = op.inputs
     # What comes through a ReLU is 0 wherever that was closed.
-    sparse = {a: op.get_attr("a_is_sparse"), b: op.get_attr("b_is_sparse"), grad: grad.op.type == "ReluGrad"}
+    sparse = {a: op.get_attr("a_is_sparse"), b: op.get_attr("b_is_sparse"), grad: grad._op.type == "ReluGrad"}
 
     def product(left: Tensor, right: Tensor, out_type: Any, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
         right_flag = sparse[right]

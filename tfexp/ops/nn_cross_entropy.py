@@ -114,7 +114,7 @@ def _(node: BindRequest) -> Call | None:
 
 def _is_zero(grad: Any) -> bool:
     """Whether a gradient was only made because the output has none."""
-    return isinstance(grad, Tensor) and grad.op.type == "ZerosLike"
+    return isinstance(grad, Tensor) and grad._op.type == "ZerosLike"
 
 
 def _times_rows(row_factors: Any, rows: Any) -> Tensor:

@@ -62,7 +62,7 @@ class QueueBase:
             )
         self._names = None if names is None else list(names)
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.rpartition("/")[2]
+        self._name = queue_ref._op.name.rpartition("/")[2]
 
     @staticmethod
     def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
@@ -85,7 +85,7 @@ class QueueBase:
 
     @property
     def name(self) -> str:
-        return self._queue_ref.op.name
+        return self._queue_ref._op.name
 
     @property
     def dtypes(self) -> list[DType]:

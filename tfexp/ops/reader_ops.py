@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.core.text import as_text
 from tfexp.ops.array import Array
-from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
+from tfexp.ops.handle_ops import define_handle, define_older_handle, define_twins, shared_or_own
 from tfexp.ops.queue_resource import Queue
 from tfexp.ops.reader_resource import (
     FixedLengthRecordReader,
     IdentityReader,
+    LMDBReader,
     Reader,
     Record,
     TextLineReader,
@@ -92,6 +94,14 @@ def _(
     return _reader(ctx, container, shared_name, FixedLengthRecordReader, *sizes, encoding)
 
 
+lmdb_reader = define_older_handle("LMDBReader", _HANDLE)
+
+
+@lmdb_reader.kernel("CPU", handle=True)
+def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
+    return _reader(ctx, container, shared_name, LMDBReader)
+
+
 def _reader(ctx: Any, container: str, shared_name: str, kind: type[Reader], *settings: Any) -> Reader:
     name = shared_name or ctx.node_name  # not numbered, as those of queues are
     found: Reader = shared_or_own(ctx, "reader", container, shared_name, lambda _: kind(name, *settings))
@@ -104,6 +114,22 @@ def _check_least(least: int, **values: int) -> None:
     for name, value in values.items():
         if value < least:
             raise InvalidArgumentError(None, None, f"{name} must be >= {least} not {value}")
+
+
+fake_queue = define_op("FakeQueue(resource: resource) -> (handle: ref string) #stateful")
+fake_queue.not_differentiable()
+
+
+@fake_queue.shape
+def _(resource: InputShape) -> TensorShape:
+    with_rank(resource, 0)
+    return TensorShape([2])
+
+
+@fake_queue.kernel("CPU")
+def _(ctx: Any, resource: Queue) -> Queue:
+    """The queue of a handle that is a resource, for readers whose own is not."""
+    return resource
 
 
 # --- reading -----------------------------------------------------------------------------------------------------------

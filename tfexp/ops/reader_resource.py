@@ -19,6 +19,7 @@ from tfexp.core.errors import DataLossError, InvalidArgumentError, OpError, Unim
 from tfexp.core.waiting import Promise, Waiting, in_turn
 from tfexp.formats.compressed_file import ByteStream, open_stream
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.lmdb import read_pairs
 from tfexp.formats.protos.reader_state import ReaderBaseState
 from tfexp.formats.tfrecord import read_records
 from tfexp.ops.queue_resource import Queue
@@ -317,6 +318,19 @@ class TFRecordReader(Reader):
                 offset += _FRAME + len(record)
         except OSError as error:
             raise file_error(work, error) from error
+
+
+class LMDBReader(Reader):
+    """Gives the pairs of LMDB files (or of folders that have a `data.mdb`), by their keys."""
+
+    kind = "LMDBReader"
+
+    def _open(self, work: str) -> None:
+        pass
+
+    def _records(self, work: str) -> Iterator[Record]:
+        for key, value in read_pairs(work):
+            yield key, value, False
 
 
 # What stands around a record: length, its checksum, the data's checksum.

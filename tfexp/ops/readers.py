@@ -12,8 +12,10 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.handle_ops import Twins
 from tfexp.ops.queue import QueueBase
 from tfexp.ops.reader_ops import (
+    fake_queue,
     fixed_length_record_reader,
     identity_reader,
+    lmdb_reader,
     reader_num_records_produced,
     reader_num_work_units_completed,
     reader_read,
@@ -54,11 +56,11 @@ class ReaderBase:
 
     def read(self, queue: QueueBase | Tensor, name: str | None = None) -> Any:
         """The next record's (key, value), two scalar strings."""
-        return self._on(reader_read, _ref(queue), name=name)
+        return self._on(reader_read, self._fitting(queue), name=name)
 
     def read_up_to(self, queue: QueueBase | Tensor, num_records: Any, name: str | None = None) -> Any:
         """Up to `num_records` (keys, values), two vectors of strings; fewer at the end of a file."""
-        return self._on(reader_read_up_to, _ref(queue), num_records, name=name)
+        return self._on(reader_read_up_to, self._fitting(queue), num_records, name=name)
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records have been read, an int64."""
@@ -90,9 +92,12 @@ class ReaderBase:
         form = op.newer if self._reader_ref.dtype == dtypes.resource else op.older
         return form(self._reader_ref, *args, **kwargs)
 
-
-def _ref(queue: QueueBase | Tensor) -> Tensor:
-    return queue if isinstance(queue, Tensor) else queue.queue_ref
+    def _fitting(self, queue: QueueBase | Tensor) -> Tensor:
+        """The queue's handle, of the reader's handle's type."""
+        ref: Tensor = queue if isinstance(queue, Tensor) else queue.queue_ref
+        if ref.dtype == dtypes.resource and self._reader_ref.dtype != dtypes.resource:
+            ref = fake_queue(ref)
+        return ref
 
 
 class WholeFileReader(ReaderBase):
@@ -148,3 +153,10 @@ class IdentityReader(ReaderBase):
 
     def __init__(self, name: str | None = None):
         super().__init__(identity_reader(name=name), supports_serialize=True)
+
+
+class LMDBReader(ReaderBase):
+    """A record is a pair of an LMDB file: (key, value). `options` say nothing here. `tf.LMDBReader`."""
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        super().__init__(lmdb_reader(name=name))

@@ -33,11 +33,11 @@ class RegularizationLoss:
 
     @property
     def op(self) -> Operation:
-        return self._first.op
+        return self._first._op
 
     @property
     def graph(self) -> Graph:
-        return self._first.graph
+        return self._first._graph
 
     @property
     def name(self) -> str:

@@ -95,11 +95,11 @@ class ResourceVariable(RefVariable):
 
     @property
     def name(self) -> str:
-        return self._handle.name
+        return f"{self._shared_name}:0"
 
     @property
     def _shared_name(self) -> str:
-        return self.name[: self.name.index(":")]
+        return self._handle._op.name
 
     @property
     def dtype(self) -> DType:
@@ -108,11 +108,11 @@ class ResourceVariable(RefVariable):
     @property
     def op(self) -> Operation:
         """The node of its handle."""
-        return self._handle.op
+        return self._handle._op
 
     @property
     def graph(self) -> Any:
-        return self._handle.graph
+        return self._handle._graph
 
     @property
     def device(self) -> str:

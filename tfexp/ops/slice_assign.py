@@ -83,7 +83,7 @@ def assignable_slice(variable: Any, key: Any) -> Tensor:
     part, bounds, masks = strided_slice_of(variable.value(), key)
 
     def assign(value: Any, name: str | None = None) -> Any:
-        name = name or f"{part.op.name}/_assign"
+        name = name or f"{part._op.name}/_assign"
         if hasattr(variable, "handle"):
             value = convert_to_tensor(value, dtype=variable.dtype)
             op = resource_strided_slice_assign_op(variable.handle, *bounds, value, name=name, **masks)

@@ -58,7 +58,7 @@ def _slice_now(tensor: EagerTensor, key: Any) -> EagerTensor | None:
     if type(key) is not int and not all(_is_plain(item) for item in (key if type(key) is tuple else (key,))):
         return None
     try:
-        result = EagerTensor(value[key], tensor._dtype, tensor._world)
+        result = EagerTensor(value[key], tensor._dtype, tensor._graph)
     except (IndexError, ValueError):
         return None
     if tape.recording.tapes:
@@ -66,9 +66,9 @@ def _slice_now(tensor: EagerTensor, key: Any) -> EagerTensor | None:
         for item in key if type(key) is tuple else (key,):
             spec.add(item)
         op = get_op("StridedSlice")
-        vectors = [tensor._world.value(np.asarray(part, np.int32), dtypes.int32) for part in spec.vectors()]
+        vectors = [tensor._graph.value(np.asarray(part, np.int32), dtypes.int32) for part in spec.vectors()]
         types = {"T": tensor._dtype, "Index": dtypes.int32}
-        tape.record(EagerOperation(tensor._world, op, op.name, [tensor, *vectors], {**types, **spec.masks}, [result]))
+        tape.record(EagerOperation(tensor._graph, op, op.name, [tensor, *vectors], {**types, **spec.masks}, [result]))
     return result
 
 

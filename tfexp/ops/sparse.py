@@ -83,9 +83,9 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
 
 def _requested(dims: Tensor) -> TensorShape:
     """What TensorFlow knows of the shape asked for: of packed sizes, those that are constants."""
-    if dims.op.type != "Pack":
+    if dims._op.type != "Pack":
         return static_value_as_shape(dims)
-    sizes = [constant_value(size) for size in dims.op.inputs]
+    sizes = [constant_value(size) for size in dims._op.inputs]
     return TensorShape([None if size is None or size == -1 else int(size) for size in sizes])
 
 

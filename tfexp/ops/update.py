@@ -94,7 +94,7 @@ class Form:
     def operation(self, *inputs: Any, **attrs: Any) -> Operation | None:
         """The same, the Operation in any case; None where ops run at once."""
         result = self(*inputs, **attrs)
-        return result.op if isinstance(result, Tensor) else result  # type: ignore[no-any-return]
+        return result._op if isinstance(result, Tensor) else result  # type: ignore[no-any-return]
 
     @property
     def ops(self) -> list[Op]:

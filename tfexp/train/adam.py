@@ -32,7 +32,7 @@ class AdamOptimizer(Optimizer):
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
     def _get_beta_accumulators(self) -> tuple[Any, Any]:
-        graph = self._lr_t.graph
+        graph = self._lr_t._graph
         return self._get_non_slot_variable("beta1_power", graph), self._get_non_slot_variable("beta2_power", graph)
 
     def _create_slots(self, var_list: list[Any]) -> None:

@@ -68,7 +68,7 @@ def saveables_from(var_list: Any) -> list[Saveable]:
     seen: set[Operation | SaveableObject] = set()
     for key in sorted(by_key):
         found = saveables_of(key, by_key[key])
-        restored = {s.target.op if s.owner is None else s.owner for s in found}
+        restored = {s.target._op if s.owner is None else s.owner for s in found}
         if seen & restored:
             raise ValueError(f"The same saveable will be restored with two names: {key}")
         seen |= restored
@@ -148,12 +148,12 @@ def saveables_of(key: str, value: Any) -> list[Saveable]:
 
 def _is_reference(value: Any) -> bool:
     """Whether it is the reference of a variable's node, as in a graph that was imported without its variables."""
-    return isinstance(value, Tensor) and value.op.type in ("Variable", "VariableV2")
+    return isinstance(value, Tensor) and value._op.type in ("Variable", "VariableV2")
 
 
 def _is_read(value: Any) -> bool:
     """Whether it is what a read of a variable's handle gives, as in such a graph."""
-    return isinstance(value, Tensor) and value.op.type == "ReadVariableOp"
+    return isinstance(value, Tensor) and value._op.type == "ReadVariableOp"
 
 
 def saveable_of(key: str, variable: Variable, spec: str) -> Saveable:

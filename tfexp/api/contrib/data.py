@@ -1,5 +1,6 @@
 """`tf.contrib.data`: what became `tf.data.experimental`, and some more."""
 
+from tfexp.contributed.data_sets import LMDBDataset as LMDBDataset
 from tfexp.contributed.data_sets import assert_element_shape as assert_element_shape
 from tfexp.contributed.data_sets import batch_and_drop_remainder as batch_and_drop_remainder
 from tfexp.contributed.data_sets import padded_batch_and_drop_remainder as padded_batch_and_drop_remainder

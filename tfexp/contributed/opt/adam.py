@@ -43,7 +43,7 @@ class AdaMaxOptimizer(AdamOptimizer):
             self._zeros_slot(v, "v", self._name)
 
     def _beta1_power(self) -> Any:
-        return self._get_non_slot_variable("beta1_power", self._lr_t.graph)
+        return self._get_non_slot_variable("beta1_power", self._lr_t._graph)
 
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         dtype = var.dtype.base_dtype

@@ -75,9 +75,9 @@ def _logits(output: Any, made_by: str, from_logits: bool) -> Any:
         return convert_to_tensor(output)
     if not isinstance(output, Tensor) or isinstance(output, (EagerTensor, Variable)):
         return None
-    while output.op.type == "Identity":
-        output = output.op.inputs[0]
-    return output.op.inputs[0] if output.op.type == made_by else None
+    while output._op.type == "Identity":
+        output = output._op.inputs[0]
+    return output._op.inputs[0] if output._op.type == made_by else None
 
 
 def _inside(probabilities: Any) -> Tensor:

@@ -82,7 +82,7 @@ def is_placeholder(x: Any) -> bool:
     """Whether it is a tensor to be fed, or one of several parts of which some are."""
     parts = nest.flatten(x, expand_composites=True)
     tensors = [part for part in parts if isinstance(part, Tensor) and not isinstance(part, EagerTensor)]
-    return any(tensor.op.type == "Placeholder" for tensor in tensors)
+    return any(tensor._op.type == "Placeholder" for tensor in tensors)
 
 
 def is_sparse(tensor: Any) -> bool:

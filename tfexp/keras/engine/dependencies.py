@@ -21,12 +21,12 @@ def register_symbolic_tensor_type(cls: type) -> None:
 
 def is_symbolic(value: Any) -> bool:
     """Whether it is a tensor of a graph, without a value."""
-    return (isinstance(value, Tensor) and not value.graph.is_eager) or isinstance(value, tuple(_symbolic_types))
+    return (isinstance(value, Tensor) and not value._graph.is_eager) or isinstance(value, tuple(_symbolic_types))
 
 
 def graph_of(value: Any) -> Graph:
     """The graph of a tensor, sparse or dense, or of what stands for one."""
-    graph: Graph = value.graph if hasattr(value, "graph") else convert_to_tensor(value).graph
+    graph: Graph = value.graph if hasattr(value, "graph") else convert_to_tensor(value)._graph
     return graph
 
 

@@ -91,7 +91,7 @@ class Gathered(Weights):
 
     def losses_made_in(self, graph: Any) -> list[Any]:
         """The tensors among the losses, here and inside, that calls in a graph left."""
-        own = [loss for loss, _ in self._losses if not isinstance(loss, _Later) and loss.graph is graph]
+        own = [loss for loss, _ in self._losses if not isinstance(loss, _Later) and loss._graph is graph]
         return own + [loss for layer in self._inner_layers for loss in layer.losses_made_in(graph)]
 
     @property
@@ -205,7 +205,7 @@ def _is_of_here(loss: Any) -> bool:
     if graph.is_eager or not isinstance(loss, Tensor):
         return not is_symbolic(loss)
     while graph is not None:
-        if loss.graph is graph:
+        if loss._graph is graph:
             return True
         graph = getattr(graph, "outer", None)
     return False

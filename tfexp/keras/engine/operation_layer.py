@@ -75,7 +75,7 @@ def give_history(tensors: Any) -> list[TensorFlowOpLayer]:
         if (
             is_symbolic(tensor)
             and history_of(tensor) is None
-            and may_have_history(tensor.graph)
+            and may_have_history(tensor._graph)
             and comes_from_layer(tensor)
         ):
             made += [_make_layer(op) for op in _in_order(tensor.op)]
@@ -117,9 +117,9 @@ def _in_order(last: Operation) -> list[Operation]:
 
 def _value_of(tensor: Tensor) -> Any:
     """An input that no layer made: its value where it has one, else the tensor itself."""
-    if isinstance(tensor.graph, FunctionGraph):
-        for outer, inner in tensor.graph.captured.items():
-            if inner is tensor and outer.graph.is_eager:
+    if isinstance(tensor._graph, FunctionGraph):
+        for outer, inner in tensor._graph.captured.items():
+            if inner is tensor and outer._graph.is_eager:
                 return outer
     known = constant_value(tensor)
     return tensor if known is None else known
