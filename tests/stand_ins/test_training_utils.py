@@ -144,15 +144,22 @@ def test_inputs_are_arrays_or_tensors():
             validate(value, "given")
 
 
-@pytest.mark.parametrize("name", ["y", "sample_weight", "validation_split"])
-def test_what_datasets_and_generators_give_by_themselves(name):
+@pytest.mark.parametrize(
+    ("name", "of_data_sets", "of_generators"),
+    [
+        ("y", r"you should not specify a target \(`y`\) argument", "`y` argument is not supported when data is"),
+        ("sample_weight", "when input `x` is a dataset", "`sample_weight` argument is not supported when data is"),
+        ("validation_split", "when input `x` is a dataset", "Python generator, you cannot use `validation_split`"),
+    ],
+)
+def test_what_datasets_and_generators_give_by_themselves(name, of_data_sets, of_generators):
     dataset = tf.data.Dataset.range(3)
     arguments = {"y": None, "sample_weight": None, "validation_split": None}
     keras_training.validate_dataset_input(dataset, **arguments)
     keras_training.check_generator_arguments(**arguments)
-    with pytest.raises(ValueError, match=f"`{name}` argument is not supported when input `x` is a dataset"):
+    with pytest.raises(ValueError, match=of_data_sets):
         keras_training.validate_dataset_input(dataset, **{**arguments, name: 0.5})
-    with pytest.raises(ValueError, match=f"`{name}` argument is not supported when data is a generator"):
+    with pytest.raises(ValueError, match=of_generators):
         keras_training.check_generator_arguments(**{name: 0.5})
 
 

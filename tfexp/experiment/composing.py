@@ -213,7 +213,7 @@ def _no_such_choice(error: MissingConfigException) -> SettingError:
     ends = (end for end in range(len(parts) - 1, 0, -1) if all(parts[:end]) and options("/".join(parts[:end])))
     end = next(ends, len(parts) - 1)
     group, choice = "/".join(parts[:end]), "/".join(parts[end:])
-    there = options(group)
+    there = (error.options if end == len(parts) - 1 else None) or options(group)  # the error's are those with `--config-dir`
     problem = no_such("choice", choice, there)
     if ":" in choice and group in {*SECTIONS, "sweep"}.difference(_FIXED):
         own = f"{group}=own {group}.target={choice}" if "own" in there else f"{group}.target={choice}"
