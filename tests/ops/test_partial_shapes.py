@@ -91,6 +91,17 @@ KNOWN = {
     ),
     "a dilation without rows": (lambda: ops.Dilation2D(input=x(2, None, 3, None), filter=x(2, 2, 5), **WINDOW), "[2,?,?,5]"),
     "a dilation": (lambda: ops.Dilation2D(input=x(2, 5, 3, None), filter=x(2, 2, 5), **WINDOW), "[2,4,2,5]"),
+    "a dilation by filters of unknown depth": (
+        lambda: [ops.Dilation2D(input=x(2, 5, 3, 7), filter=f, **WINDOW) for f in (x(2, 2, None), x(...))],
+        "[2,4,2,?] [2,?,?,?]",
+    ),
+    "a system of which one side is unknown": (
+        lambda: [
+            *[ops.MatrixSolve(matrix=x(*m), rhs=x(...)) for m in ((3, 3), (5, None, 3), (None, None), (...,))],
+            *[ops.MatrixSolve(matrix=x(...), rhs=x(*rhs)) for rhs in ((3, 2), (5, 3, 2))],
+        ],
+        "[3,?] [5,3,?] [?,?] ? [3,2] [5,3,2]",
+    ),
     "patches without columns": (
         lambda: tf.extract_image_patches(x(None, 7, None, 3), [1, 2, 3, 1], [1, 1, 2, 1], [1] * 4, "VALID"),
         "[?,?,?,18]",

@@ -257,3 +257,14 @@ def test_the_first_run_of_ids_that_is_wrong_is_told(ids: list[int], text: str) -
         for result in (tf.segment_sum(data, ids), tf.sparse_segment_mean(data, [0, 1, 2, 3], ids)):
             with pytest.raises(tf.errors.InvalidArgumentError, match=text):
                 session.run(result)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64, tf.float16, tf.bfloat16], ids=lambda dtype: dtype.name)
+def test_nan_in_sorted_segments_is_left_out_where_it_is_not_alone(dtype: tf.DType) -> None:
+    nan = np.nan
+    rows, ids = [[nan, 2], [1, nan], [3, 5], [nan, 7], [nan, nan], [nan, 1]], [0, 0, 0, 1, 3, 3]
+    with tf.Graph().as_default(), tf.Session() as session:
+        data = tf.cast(tf.constant(rows, tf.float64), dtype)
+        least, most = session.run([tf.cast(f(data, ids), tf.float64) for f in (tf.segment_min, tf.segment_max)])
+    np.testing.assert_array_equal(least, [[1, 2], [nan, 7], [0, 0], [np.inf, 1]])
+    np.testing.assert_array_equal(most, [[3, 5], [nan, 7], [0, 0], [-np.inf, 1]])

@@ -57,6 +57,10 @@ CASES = [
         errors=[
             Error([I, DIMS, np.int64([5, 3])], InvalidArgumentError, "with 12 dense values, but the requested shape has 15"),
             Error([I, DIMS, np.int64([5, -1])], InvalidArgumentError, "the requested shape requires a multiple of 5"),
+            Error([I[0], DIMS, DIMS], InvalidArgumentError, "Input indices should be a matrix but received shape [2]"),
+            Error([I, DIMS[:, None], DIMS], InvalidArgumentError, "Input shape should be a vector but received shape [2,1]"),
+            Error([I, DIMS, DIMS[None]], InvalidArgumentError, "Target shape should be a vector but received shape [1,2]"),
+            Error([I[:, :1], DIMS, DIMS], InvalidArgumentError, "Input tensor rank must match input shape length."),
             Error(
                 [I, DIMS, np.int64([-1, -1])], InvalidArgumentError, "only one output dimension may be -1, not both 0 and 1"
             ),

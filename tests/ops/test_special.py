@@ -230,3 +230,11 @@ def test_samples_of_gamma_follow_a_huge_alpha() -> None:
         far = session.run(tf.raw_ops.RandomGammaGrad(alpha=[1e30, 1e30, np.inf, np.nan], sample=[1e10, 2e30, 1.0, 1.0]))
         assert np.isfinite(far[:2]).all() and np.isnan(far[3])
         assert session.run(tf.raw_ops.RandomGammaGrad(alpha=1e10, sample=1e10)) == 1
+
+
+def test_samples_of_gamma_that_are_huge_follow_alpha() -> None:
+    """Far out the slope is log(sample) - digamma(alpha); what it is computed from is smaller than any number squared."""
+    sample = np.array([1e17, 1e155, 1e200, 1e308])
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(tf.raw_ops.RandomGammaGrad(alpha=np.ones(4), sample=sample))
+    np.testing.assert_allclose(found, np.log(sample) + np.euler_gamma, rtol=1e-14)

@@ -50,12 +50,13 @@ def gamma_fraction(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray
     """F and dF/da, with Q(a, x) = a gamma_ratio(a, x) F. For x > a + 1.
 
     The continued fraction DLMF 8.9.2, evaluated forwards (Lentz's method as modified by Thompson and Barnett, J. Comput.
-    Phys. 64, 1986), each step being differentiated with respect to a.
+    Phys. 64, 1986), each step being differentiated with respect to a. The derivatives of c and d are kept relative to them,
+    since the square of a small d may be 0.
     """
     b = x + 1 - a
-    c, c_slope = np.full_like(x, 1 / _TINY), np.zeros_like(x)
+    c, c_log_slope = np.full_like(x, 1 / _TINY), np.zeros_like(x)
     d = 1 / b
-    d_slope = d * d
+    d_log_slope = d.copy()
     value, log_slope = d.copy(), d.copy()
     n = 0
     while True:
@@ -63,18 +64,19 @@ def gamma_fraction(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray
         b = b + 2
         numerator = n * (a - n)
         denominator = b + numerator * d
-        denominator_slope = -1 + n * d + numerator * d_slope
+        denominator_slope = -1 + (n + numerator * d_log_slope) * d
         d = 1 / np.where(np.abs(denominator) < _TINY, _TINY, denominator)
-        d_slope = -d * d * denominator_slope
-        c_slope = -1 + n / c - numerator * (c_slope / c) / c
+        d_log_slope = -d * denominator_slope
+        c_slope = -1 + (n - numerator * c_log_slope) / c
         c = b + numerator / c
         c = np.where(np.abs(c) < _TINY, _TINY, c)
+        c_log_slope = c_slope / c
         step = c * d
-        step_slope = c_slope / c + d_slope / d
+        step_slope = c_log_slope + d_log_slope
         value = value * step
         log_slope = log_slope + step_slope
         # Both differ from 1 and 0 for good by what rounding leaves of their factors and terms.
-        rest = np.abs(log_slope) + np.abs(c_slope / c)
+        rest = np.abs(log_slope) + np.abs(c_log_slope)
         if not np.any((np.abs(step - 1) > 4 * _EPSILON) | (np.abs(step_slope) > 4 * _EPSILON * rest)):
             return value, value * log_slope
 

@@ -154,7 +154,18 @@ def _solve_shape(matrix: InputShape, rhs: InputShape) -> TensorShape:
     return batch.concatenate(TensorShape([merged_dims(a[-1], b[-2]), b[-1]]))
 
 
-matrix_solve_op.shape(lambda matrix, rhs: _solve_shape(matrix, rhs))
+@matrix_solve_op.shape
+def _(matrix: InputShape, rhs: InputShape) -> TensorShape:
+    """Either of the two tells all but the number of columns, which is the right-hand side's."""
+    a, b = square_matrices(matrix), with_rank_at_least(rhs, 2)
+    if a.rank is None and b.rank is None:
+        return TensorShape(None)
+    return _solve_shape(
+        b[:-2].concatenate([b[-2], b[-2]]) if a.rank is None else a,
+        a[:-1].concatenate([None]) if b.rank is None else b,
+    )
+
+
 matrix_triangular_solve_op.shape(lambda matrix, rhs: _solve_shape(matrix, rhs))
 
 

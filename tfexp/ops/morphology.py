@@ -40,10 +40,10 @@ def _(input: InputShape, filter: InputShape, *, strides: list[int], rates: list[
     *window, filter_depth = with_rank(filter, 3).as_list()
     check_length("Dilation2D", "stride", strides, 4)
     check_length("Dilation2D", "rates", rates, 4)
-    depth = merged_dims(depth, filter_depth)
+    merged_dims(depth, filter_depth)
     if None in (*space, *window):
-        return TensorShape([batch, None, None, depth])
-    return TensorShape([batch, *window_shape(space, window, strides[1:3], rates[1:3], padding), depth])
+        return TensorShape([batch, None, None, filter_depth])
+    return TensorShape([batch, *window_shape(space, window, strides[1:3], rates[1:3], padding), filter_depth])
 
 
 dilation2d_backprop_input_op.shape(lambda input, filter, out_backprop: input)

@@ -102,24 +102,35 @@ def reduced_segments(ufunc: np.ufunc, data: np.ndarray, ids: np.ndarray, count: 
     return result
 
 
-def _attach_sorted(op: Op, ufunc: np.ufunc, empty: Any) -> None:
+def _without_nan(data: np.ndarray, ids: np.ndarray, limit: float) -> np.ndarray:
+    """`data` with `limit` for every nan that is not alone in its segment: the least of several numbers is a number."""
+    nan = np.isnan(data)
+    if not nan.any():
+        return data
+    alone = np.bincount(ids)[ids] == 1
+    return np.where(nan & ~alone.reshape(-1, *[1] * (data.ndim - 1)), np.asarray(limit, data.dtype), data)
+
+
+def _attach_sorted(op: Op, ufunc: np.ufunc, empty: Any, limit: float | None) -> None:
     op.shape(_sorted_shape)
 
     @op.kernel("CPU")
     def _(ctx: Any, data: np.ndarray, segment_ids: np.ndarray) -> np.ndarray:
         _check_sorted(data, segment_ids)
         count = int(segment_ids[-1]) + 1 if segment_ids.size else 0
+        if limit is not None and data.dtype.kind not in "iu":
+            data = _without_nan(data, segment_ids, limit)
         return reduced_segments(ufunc, data, segment_ids, count, empty)
 
 
 # Gaps between sorted ids are 0 for every one of them but the product.
-for _op, _ufunc, _empty in (
-    (segment_sum, np.add, 0),
-    (segment_prod, np.multiply, 1),
-    (segment_max, np.maximum, 0),
-    (segment_min, np.minimum, 0),
+for _op, _ufunc, _empty, _limit in (
+    (segment_sum, np.add, 0, None),
+    (segment_prod, np.multiply, 1, None),
+    (segment_max, np.maximum, 0, -np.inf),
+    (segment_min, np.minimum, 0, np.inf),
 ):
-    _attach_sorted(_op, _ufunc, _empty)
+    _attach_sorted(_op, _ufunc, _empty, _limit)
 
 segment_mean.shape(_sorted_shape)
 

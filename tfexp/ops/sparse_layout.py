@@ -130,6 +130,13 @@ def _check_elements(elements: int, new: list[int | None]) -> None:
 
 @reshape_op.kernel("CPU")
 def _(ctx: Any, input_indices: Array, input_shape: Array, new_shape: Array) -> list[Array]:
+    if input_indices.ndim != 2:
+        raise invalid(f"Input indices should be a matrix but received shape {dims_text(input_indices.shape)}")
+    for name, value in (("Input", input_shape), ("Target", new_shape)):
+        if value.ndim != 1:
+            raise invalid(f"{name} shape should be a vector but received shape {dims_text(value.shape)}")
+    if input_indices.shape[1] != len(input_shape):
+        raise invalid("Input tensor rank must match input shape length.")
     dims = _completed(input_shape, new_shape)
     flat = _flat(input_indices, input_shape)
     if len(flat) and len(dims):
