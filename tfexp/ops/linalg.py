@@ -146,7 +146,7 @@ matrix_solve_ls_op = define_op(
 )
 
 
-def _solve_shape(matrix: InputShape, rhs: InputShape) -> TensorShape:
+def _solve_shape(matrix: TensorShape, rhs: TensorShape) -> TensorShape:
     a, b = square_matrices(matrix).known_dims, with_rank_at_least(rhs, 2).known_dims
     if a is None or b is None:
         return TensorShape(None)
