@@ -1,5 +1,6 @@
 """Namespaces that hold more than re-exports, and those that are loaded on first use."""
 
+import importlib
 import inspect
 import os
 import pathlib
@@ -190,3 +191,10 @@ def test_what_compiles_ops_is_refused():
     for refused in (tf.sysconfig.get_include, tf.sysconfig.get_compile_flags, tf.sysconfig.get_link_flags):
         with pytest.raises(NotImplementedError, match=r"write them in Python: tf\.py_func"):
             refused()
+
+
+def test_loaded_modules_of_packages_and_python_are_not_listed():
+    importlib.import_module("tfexp.data.csv")
+    importlib.import_module("tfexp.train.adam")
+    assert "csv" not in dir(tf.data) and "adam" not in dir(tf.train) and {"core", "graph", "ops"}.isdisjoint(dir(tf))
+    assert {"inspect", "os", "sys"}.isdisjoint(dir(tf.resource_loader)) and "sys" not in dir(tf.app)

@@ -23,7 +23,10 @@ def test_a_variable_has_its_value_at_once():
     assert repr(v) == "<tf.Variable 'v:0' shape=() dtype=float32, numpy=1.5>"
     assert "numpy=<unprintable>" in repr(v.handle) and str(v.handle).startswith("tf.Tensor(<unprintable>, ")
     assert v.numpy() == np.float32(1.5)
-    assert v.assign(3.0) is v
+    assigned = v.assign(3.0)
+    assert repr(assigned) == "<tf.Variable 'UnreadVariable' shape=() dtype=float32, numpy=3.0>"
+    assert assigned.handle is v.handle
+    assert assigned.op is v.assign(3.0, read_value=False) is None
     v.assign_add(1.0)
     assert float(v * 2.0) == 8.0
     assert tf.Variable(1.0).name == tf.Variable(1.0).name == "Variable:0"
@@ -31,6 +34,39 @@ def test_a_variable_has_its_value_at_once():
     assert tf.global_variables_initializer() is None
     with pytest.raises(RuntimeError, match="Trying to eval in EAGER mode"):
         v.eval()
+
+
+@pytest.mark.parametrize("attribute", ["op", "graph"])
+def test_what_only_variables_of_graphs_have(attribute):
+    for variable in (tf.Variable(MATRIX), tf.get_variable("v", [2]), tf.train.get_or_create_global_step()):
+        assert not hasattr(variable, attribute)
+        with pytest.raises(AttributeError, match=rf"^Tensor\.{attribute} is meaningless when eager execution is enabled\.$"):
+            getattr(variable, attribute)
+        with pytest.raises(RuntimeError, match=r"^Calling create is not supported when eager execution is enabled\.$"):
+            variable.create  # noqa: B018
+
+
+def test_what_keeps_averages_and_slots_of_variables_does_without_their_nodes(tmp_path):
+    v = tf.Variable(1.0, name="v")
+    average = tf.train.ExponentialMovingAverage(0.5)
+    average.apply([v])
+    optimizer = tf.train.MomentumOptimizer(0.5, 0.9)
+    optimizer.apply_gradients([(tf.constant(2.0), v)], global_step=tf.train.get_or_create_global_step())
+    average.apply([v])
+    assert (v.numpy(), average.average(v).numpy()) == (0.0, 0.5)
+    assert optimizer.get_slot(v, "momentum").name == "v/Momentum:0"
+    assert [one.numpy() for one in optimizer.variables()] == [2.0]
+    path = tf.train.Saver([v, tf.train.get_global_step()]).save(None, str(tmp_path / "model"))
+    assert dict(tf.train.list_variables(path)) == {"v": [], "global_step": []}
+    with pytest.raises(TypeError, match=r"does not support non-Variable tensors when eager execution is enabled\.$"):
+        average.apply([v.read_value()])
+
+
+def test_optimizers_update_no_values():
+    value = tf.constant(1.0)
+    with pytest.raises(NotImplementedError) as caught:
+        tf.train.GradientDescentOptimizer(0.1).apply_gradients([(value, value)])
+    assert caught.value.args[0] == "Trying to update a Tensor " and caught.value.args[1] is value
 
 
 def test_a_value_that_was_read_does_not_follow_the_variable():

@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
 
 import tfexp as tf
 from tests.golden import record_saved_model
@@ -214,3 +215,32 @@ def test_what_a_builder_refuses(tmp_path):
         builder.add_meta_graph_and_variables(session, ["x"], main_op=start)
         with pytest.raises(ValueError, match="already contains one or more main ops"):
             builder.add_meta_graph(["y"], main_op=start)
+
+
+def test_what_is_made_of_several_tensors_is_described_by_its_parts(tmp_path) -> None:
+    ragged, sparse = tf.ragged.constant([[1, 2], [3]]), tf.SparseTensor([[0, 0]], [1.0], [2, 3])
+    info = sm.build_tensor_info(ragged)
+    whole = info.composite_tensor
+    assert info.dtype == 0 and whole.type_spec.type_spec_class_name == "RaggedTensorSpec"
+    assert whole.type_spec.type_spec_class == whole.type_spec.RAGGED_TENSOR_SPEC
+    shape, dtype, ragged_rank, splits = whole.type_spec.type_state.tuple_value.values
+    assert [dim.size for dim in shape.tensor_shape_value.dim] == [2, -1] and ragged_rank.int64_value == 1
+    assert (dtype.tensor_dtype_value, splits.tensor_dtype_value) == (tf.int32.as_datatype_enum, tf.int64.as_datatype_enum)
+    assert [part.name for part in whole.components] == [ragged.values.name, ragged.row_splits.name]
+    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    whole = sm.build_tensor_info(slices).composite_tensor
+    assert whole.type_spec.type_spec_class == whole.type_spec.INDEXED_SLICES_SPEC
+    assert [part.name for part in whole.components] == [slices.values.name, slices.indices.name]
+    with tf.Session() as session:
+        sm.simple_save(session, str(tmp_path / "model"), {"ragged": ragged}, {"sparse": sparse})
+    whole.components[0].dtype = 0
+    signature = sm.build_signature_def({"x": TensorInfo(composite_tensor=whole)})
+    builder = sm.Builder(str(tmp_path / "other"))
+    with tf.Session() as session, pytest.raises(AssertionError, match="must have the dtype field set"):
+        builder.add_meta_graph_and_variables(session, [], signature_def_map={"s": signature})
+
+
+def test_a_reference_is_described_with_its_type() -> None:
+    variable, resource = tf.Variable([1.0, 2.0]), tf.Variable(3.0, use_resource=True)
+    assert sm.build_tensor_info(variable).dtype == 101
+    assert sm.build_tensor_info(resource).dtype == 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import sys as _sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,7 +23,7 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
     # Imported here because it takes over the process's logging.
     import absl.app
 
-    main = main or sys.modules["__main__"].main
+    main = main or _sys.modules["__main__"].main
     absl.app.run(main=main, argv=None if argv is None else list(argv), flags_parser=_known_flags)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
-import os
-import sys
+import inspect as _inspect
+import os as _os
+import sys as _sys
 
 from tfexp.core.gone import missing_from
 
 
 def _callers_folder() -> str:
     """The folder of the file that asks."""
-    return os.path.dirname(os.path.abspath(inspect.getfile(sys._getframe(2))))
+    return _os.path.dirname(_os.path.abspath(_inspect.getfile(_sys._getframe(2))))
 
 
 def get_data_files_path() -> str:
@@ -26,12 +26,12 @@ def get_root_dir_with_all_resources() -> str:
 
 def get_path_to_datafile(path: str) -> str:
     """A path relative to the calling file's folder."""
-    return os.path.join(_callers_folder(), path)
+    return _os.path.join(_callers_folder(), path)
 
 
 def load_resource(path: str) -> bytes:
     """The content of a file relative to the calling file's folder."""
-    with open(os.path.join(_callers_folder(), path), "rb") as file:
+    with open(_os.path.join(_callers_folder(), path), "rb") as file:
         return file.read()
 
 

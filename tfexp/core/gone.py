@@ -11,7 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, ModuleType
 from typing import Any
 
 _GONE = {
@@ -112,4 +112,11 @@ def namespace(
     assert file is not None
     names = {**names_of(file), **above}
     own = {"TYPE_CHECKING", namespace.__name__}  # what the file needs for itself
-    return missing_from(name, names, module), lambda: sorted({*vars(sys.modules[module]), *names} - own)
+
+    def listed() -> list[str]:
+        # Imported modules are there too, under their names: those of the package, and others that the file needs.
+        modules = {key for key, value in vars(sys.modules[module]).items() if isinstance(value, ModuleType)}
+        strange = {key for key in modules - set(names) if not is_tensorflows(f"{name}.{key}")}
+        return sorted({*vars(sys.modules[module]), *names} - own - strange)
+
+    return missing_from(name, names, module), listed

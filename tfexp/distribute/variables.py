@@ -77,7 +77,7 @@ class DistributedVariable(ResourceVariable):
     @property
     def _unique_id(self) -> str:
         """Under which name optimizers keep its slots, from whichever copy they come."""
-        return str(self._primary.op.name)
+        return str(self._primary._shared_name)
 
     @property
     def handle(self) -> Tensor:

@@ -21,10 +21,10 @@ DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 _ids = itertools.count(1)
 
 
-def _meaningless(attribute: str) -> Any:
-    """A property that a tensor of a graph has, and one with a value has not."""
+def meaningless(attribute: str) -> Any:
+    """A property that tensors and variables of a graph have, and those of eager execution have not."""
 
-    def refuse(tensor: EagerTensor) -> Any:
+    def refuse(value: Any) -> Any:
         raise AttributeError(f"Tensor.{attribute} is meaningless when eager execution is enabled.")
 
     return property(refuse)
@@ -64,10 +64,10 @@ class EagerTensor(Tensor):
     def _consumers(self) -> list[Operation]:  # type: ignore[override]
         return []
 
-    op = _meaningless("op")
-    name = _meaningless("name")
-    value_index = _meaningless("value_index")
-    graph = _meaningless("graph")
+    op = meaningless("op")
+    name = meaningless("name")
+    value_index = meaningless("value_index")
+    graph = meaningless("graph")
 
     @property
     def device(self) -> str:

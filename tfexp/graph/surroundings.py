@@ -266,7 +266,7 @@ class Surroundings:
         if op is not None and not isinstance(op, Operation):
             handle = getattr(op, "_handle", None)  # a resource variable's, or its first copy's
             element = handle if isinstance(handle, Tensor) else self.as_graph_element(getattr(op, "_control_input", op))
-            op = element.op if isinstance(element, Tensor) else element
+            op = element._op if isinstance(element, Tensor) else element
         # Colocation is stronger than the devices around it.
         saved_devices, self._device_stack = self._device_stack, []
         saved = self._colocation_stack

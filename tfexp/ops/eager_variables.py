@@ -10,7 +10,7 @@ from typing import Any
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.eager_tensor import value_as_text
+from tfexp.graph.eager_tensor import meaningless, value_as_text
 from tfexp.graph.handles import own_handle
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
@@ -38,8 +38,8 @@ def telling_of_variables(listener: Callable[[Any], None]) -> Iterator[None]:
 class EagerVariable(ResourceVariable):
     """A variable that has its value at once. It lives as long as something refers to it, and is in no collection.
 
-    The arguments are those of `RefVariable`; names need not differ. `numpy()` is its value; assignments return the variable.
-    While a function is built it is captured by its handle, as every resource variable.
+    The arguments are those of `RefVariable`; names need not differ. `numpy()` is its value; assignments give it under
+    another name. While a function is built it is captured by its handle, as every resource variable.
     """
 
     def _make_nodes(self, initial_value: Any, name: str | None, dtype: Any, shape: Any, validate_shape: bool) -> None:
@@ -57,6 +57,9 @@ class EagerVariable(ResourceVariable):
         for listener in _listeners:
             listener(self)
 
+    op = meaningless("op")
+    graph = meaningless("graph")
+
     def _as_graph_element(self) -> Tensor:
         return self._read()
 
@@ -64,6 +67,10 @@ class EagerVariable(ResourceVariable):
     def initializer(self) -> Any:
         """None: it has its value."""
         return None
+
+    @property
+    def create(self) -> Any:
+        raise RuntimeError("Calling create is not supported when eager execution is enabled.")
 
     @property
     def initial_value(self) -> Any:
@@ -86,7 +93,7 @@ class EagerVariable(ResourceVariable):
 
     def __deepcopy__(self, memo: Any) -> Any:
         """A variable of its own that starts with this one's value."""
-        copied = type(self)(self.numpy(), trainable=self.trainable, name=self.name.partition(":")[0], dtype=self.dtype)
+        copied = EagerVariable(self.numpy(), trainable=self.trainable, name=self._shared_name, dtype=self.dtype)
         memo[id(self)] = copied
         return copied
 
@@ -104,8 +111,8 @@ class EagerVariable(ResourceVariable):
         self.assign(value)
 
     def _lazy_read(self, op: Any) -> Any:
-        """The variable itself: whoever reads it from here on sees the assignment. In functions, as in graphs."""
-        return self if executing_eagerly() else super()._lazy_read(op)
+        """The variable under another name: whoever reads it from here on sees the assignment. In functions, as in graphs."""
+        return EagerUnreadVariable._of(self) if executing_eagerly() else super()._lazy_read(op)
 
     def __getitem__(self, key: Any) -> Tensor:
         return assignable_slice(self, key)
@@ -125,6 +132,22 @@ class EagerVariable(ResourceVariable):
     def __repr__(self) -> str:
         text = value_as_text(self._handle, repr)
         return f"<tf.Variable {self.name!r} shape={self.get_shape()} dtype={self.dtype.name}, numpy={text}>"
+
+
+class EagerUnreadVariable(EagerVariable):
+    """A variable after its assignment: the same handle and settings, and where graphs have the assignment's node, None."""
+
+    @classmethod
+    def _of(cls, variable: EagerVariable) -> EagerUnreadVariable:
+        unread = cls.__new__(cls)
+        unread.__dict__ = variable.__dict__
+        return unread
+
+    @property
+    def name(self) -> str:
+        return "UnreadVariable"
+
+    op = None
 
 
 @set_default_creator

@@ -191,9 +191,9 @@ class ResourceVariable(RefVariable):
         return UnreadVariable(self, op)
 
     def _assigned(self, op: Any, value: Any, name: str | None, read_value: bool) -> Any:
-        current = get_default_graph()
-        if current is not self.graph and not current.building_function and not isinstance(value, Tensor):
-            with self.graph.as_default():
+        current, home = get_default_graph(), self._handle._graph
+        if current is not home and not current.building_function and not isinstance(value, Tensor):
+            with home.as_default():
                 return self._assigned(op, value, name, read_value)
         tensor = convert_to_tensor(value, dtype=self._dtype)
         self._shape.assert_is_compatible_with(tensor.get_shape())

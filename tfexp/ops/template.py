@@ -10,6 +10,7 @@ from typing import Any
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_collection, get_default_graph
 from tfexp.ops.trackable import Trackable
+from tfexp.ops.variable_base import node_name
 from tfexp.ops.variable_scope import AUTO_REUSE, VariableScope, variable_scope
 from tfexp.ops.variable_store import eager_store
 
@@ -94,7 +95,7 @@ class Template(Trackable):
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
         prefix = self.variable_scope_name or ""
-        return [(variable.op.name.removeprefix(prefix), variable) for variable in self.variables]
+        return [(node_name(variable).removeprefix(prefix), variable) for variable in self.variables]
 
     @property
     def trainable_variables(self) -> list[Any]:

@@ -192,6 +192,17 @@ class Variable(VariableV2):
     __hash__ = object.__hash__
 
 
+def node_name(variable: Any) -> str:
+    """The name of a variable's or a tensor's node; also of a variable of eager execution, which has no `op`."""
+    made_at_once = hasattr(variable, "_shared_name") and not hasattr(variable, "op")
+    return str(variable._shared_name if made_at_once else variable.op.name)
+
+
+def graph_of(variable: Any) -> Any:
+    """The graph of a variable's or a tensor's node; also of a variable of eager execution, which has no `graph`."""
+    return variable.graph if hasattr(variable, "graph") else variable._ref()._graph
+
+
 def _bind_operators() -> None:
     """Arithmetic on variables is arithmetic on their values."""
 

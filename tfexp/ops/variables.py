@@ -85,7 +85,7 @@ class RefVariable(Variable):
         if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in keys:
             keys.append(GraphKeys.TRAINABLE_VARIABLES)
         for key in dict.fromkeys(keys):
-            self.graph.add_to_collection(key, self)
+            self._ref()._graph.add_to_collection(key, self)
 
     def _make_nodes(self, initial_value: Any, name: str | None, dtype: Any, shape: Any, validate_shape: bool) -> None:
         by_function = callable(initial_value)

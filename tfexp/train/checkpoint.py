@@ -20,6 +20,7 @@ from tfexp.graph.scopes import executing_eagerly
 from tfexp.ops.array_identity import identity
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.trackable import SavedState, Trackable, is_trackable, parts_of
+from tfexp.ops.variable_base import node_name
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
 from tfexp.train.deferred_restore import Root, remaining, wait_for_variables
@@ -245,7 +246,7 @@ class NameBasedStatus(LoadStatus):
 
 def _match_by_name(root: Any, keys: set[str]) -> Match:
     values = object_graph(root).values.values()
-    by_name = {value.op.name: value for value in values if not isinstance(value, SavedState)}
+    by_name = {node_name(value): value for value in values if not isinstance(value, SavedState)}
     found = {name: variable for name, variable in by_name.items() if name in keys}
     left_out = [variable for name, variable in by_name.items() if name not in keys]
     return Match(found, sorted(keys - found.keys()), left_out, not found)

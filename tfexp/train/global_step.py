@@ -11,7 +11,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.initializers import zeros_initializer
-from tfexp.ops.variable_base import VariableAggregation
+from tfexp.ops.variable_base import VariableAggregation, node_name
 from tfexp.ops.variable_scope import get_variable
 
 _log = logging.getLogger("tensorflow")
@@ -82,7 +82,7 @@ def global_step_read() -> Any:
     found = graph.get_collection(GLOBAL_STEP_READ_KEY)
     if step is None or found:
         return found[0] if found else None
-    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{step.op.name}/"):
+    with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{node_name(step)}/"):
         # Hooks read it before anything is initialised in the session.
         strategy = getattr(step, "_distribute_strategy", None)
         if strategy is not None and strategy.extended.experimental_between_graph:

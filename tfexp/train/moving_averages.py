@@ -10,6 +10,7 @@ from tfexp.core import dtypes
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.replica_modes import beside, distributing
 from tfexp.graph.scopes import add_to_collection, get_collection, init_scope, name_scope
@@ -21,6 +22,7 @@ from tfexp.ops.elementwise_binary import pow as power
 from tfexp.ops.elementwise_division import div
 from tfexp.ops.elementwise_division import truediv as _truediv
 from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.variable_base import graph_of, node_name
 from tfexp.ops.variable_lists import moving_average_variables, trainable_variables
 from tfexp.ops.variable_scope import VariableScope, get_variable, variable_scope
 from tfexp.ops.variables import Variable
@@ -57,6 +59,10 @@ class ExponentialMovingAverage:
         """
         values = trainable_variables() if var_list is None else list(var_list)
         corrected = set()
+        if any(isinstance(value, EagerTensor) for value in values):
+            raise TypeError(
+                "tf.train.ExponentialMovingAverage does not support non-Variable tensors when eager execution is enabled."
+            )
         for value in values:
             if value.dtype.base_dtype not in _AVERAGED:
                 raise TypeError(f"The variables must be half, float, or double: {value.name}")
@@ -117,7 +123,7 @@ class ExponentialMovingAverage:
 
 
 def _key(value: Any) -> Any:
-    return (value.op.graph, value.name)
+    return graph_of(value), value.name
 
 
 def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None) -> Any:
@@ -155,7 +161,7 @@ def _moved(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
 
 
 def _corrected(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
-    with variable_scope(variable.op.name, values=[variable, value, rest]) as scope, beside(variable):
+    with variable_scope(node_name(variable), values=[variable, value, rest]) as scope, beside(variable):
         dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
         biased = get_variable(_free("biased", scope), variable.get_shape(), dtype, zeros, trainable=False)
         steps = get_variable(_free("local_step", scope), [], dtype, zeros, trainable=False)
@@ -173,7 +179,7 @@ def _free(name: str, scope: VariableScope) -> str:
     """The name, or if a variable of the scope has it, one with a number: a variable may have several averages."""
     if scope.reuse:
         return name
-    taken = {variable.op.name for variable in scope.global_variables()}
+    taken = {node_name(variable) for variable in scope.global_variables()}
     numbered = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
     return next(candidate for candidate in numbered if f"{scope.name}/{candidate}" not in taken)
 

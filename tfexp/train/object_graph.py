@@ -15,7 +15,7 @@ from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectG
 
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.ops.trackable import SavedState, Trackable, parts_of
-from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_base import Variable, node_name
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
@@ -28,7 +28,7 @@ def _attribute(value: Any) -> str | None:
 
 
 def _full_name(value: Any) -> str:
-    return str(value.op.name) if isinstance(value, Variable) else ""
+    return node_name(value) if isinstance(value, Variable) else ""
 
 
 def object_metadata(save_path: str) -> TrackableObjectGraph:

@@ -7,7 +7,8 @@ variables behind a handle may differ: `_resource_apply_dense`, `_resource_apply_
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core import dtypes, nest
@@ -35,6 +36,7 @@ from tfexp.ops.resource_state import assign_add_variable_op
 from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.trackable import Trackable, variables_made
+from tfexp.ops.variable_base import graph_of, node_name
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable
 from tfexp.train.slot_creator import create_slot, create_slot_with_initializer, create_zeros_slot
@@ -215,7 +217,7 @@ class Optimizer(Trackable):
             updates = []
             for grad, variable in pairs:
                 if grad is not None:
-                    with name_scope("update_" + variable.op.name), colocate_with(variable):
+                    with _updating(variable):
                         updates.append(self._update(grad, variable))
             if global_step is None:
                 train_op = self._finish(updates, scope)
@@ -235,7 +237,7 @@ class Optimizer(Trackable):
         self._ready_slots(variables)
 
         def update(variable: Any, grad: Any) -> Any:
-            with name_scope("update_" + variable.op.name):
+            with name_scope("update_" + node_name(variable)):
                 return self._update(_checked_gradient(grad), variable)
 
         def finish(updates: list[Any]) -> Any:
@@ -254,8 +256,8 @@ class Optimizer(Trackable):
                 return _registered(extended.update(global_step, state.assign_add, args=(1,), kwargs={"name": self._name}))
 
     def _update(self, grad: Any, variable: Any) -> Any:
-        if not isinstance(variable, Variable):
-            raise NotImplementedError(f"Trying to update a Tensor {variable}")
+        if isinstance(variable, Tensor):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
         constraint = getattr(variable, "constraint", None)
         behind_handle = is_resource_variable(variable)
         if isinstance(grad, IndexedSlices):
@@ -285,7 +287,7 @@ class Optimizer(Trackable):
         current = get_default_graph().outermost
         made = [v for (_, graph), v in self._non_slots.items() if graph is current]
         for slots in self._slots.values():
-            made.extend(v for v in slots.values() if v.op.graph is current)
+            made.extend(v for v in slots.values() if graph_of(v) is current)
         return sorted(made, key=lambda v: v.name)
 
     def _checkpoint_children(self) -> list[tuple[str, Any]]:
@@ -321,7 +323,7 @@ class Optimizer(Trackable):
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
         """A variable of the optimizer's own, one per graph."""
-        graph = colocate_with.graph
+        graph = graph_of(colocate_with)
         key = (name, graph)
         if key not in self._non_slots:
             with graph.as_default(), beside(colocate_with):
@@ -331,6 +333,8 @@ class Optimizer(Trackable):
         return self._non_slots[key]
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
+        if graph is None and executing_eagerly():
+            graph = get_default_graph()
         return self._non_slots.get((name, graph if graph is None else graph.outermost))
 
     def _ready_slots(self, variables: list[Any]) -> None:
@@ -394,6 +398,16 @@ class Optimizer(Trackable):
                 raise ValueError(f"Invalid type {dtype!r} for {tensor.name}, expected: {sorted(valid, key=repr)}.")
 
 
+@contextlib.contextmanager
+def _updating(variable: Any) -> Iterator[None]:
+    """Nodes below the variable's name and where it is; in eager execution there are neither."""
+    if executing_eagerly():
+        yield
+        return
+    with name_scope("update_" + node_name(variable)), colocate_with(variable):
+        yield
+
+
 def _incremented(global_step: Any, name: str) -> Any:
     if not is_resource_variable(global_step):
         return state.assign_add(global_step, 1, name=name)
@@ -420,7 +434,7 @@ def _key(var: Any) -> tuple[Any, str]:
     # Names of eager execution's variables need not differ.
     # A copy's slots are among those of the variable that it is a copy of.
     var = var if getattr(var, "_distributed_container", None) is None else var._distributed_container
-    return (var.op.graph, getattr(var, "_unique_id", None) or var.op.name)
+    return (graph_of(var), var._unique_id) if hasattr(var, "_unique_id") else (var.op.graph, var.op.name)
 
 
 def _target(var: Any) -> Any:

@@ -24,7 +24,7 @@ from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.resource_state import assign_variable_op
 from tfexp.ops.resource_variables import ResourceVariable
 from tfexp.ops.saveable_object import SaveableObject
-from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_base import Variable, node_name
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
         parts.append(value)
         return
     elif isinstance(value, Variable) or _is_reference(value):
-        key = value.op.name
+        key = node_name(value)
     elif _is_read(value):
         key = value.op.inputs[0].op.name
     elif isinstance(value, SaveableObject):

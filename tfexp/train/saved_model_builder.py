@@ -199,16 +199,22 @@ def _check_signatures(signatures: Mapping[str, Any] | None) -> None:
             raise KeyError(f'SignatureDef map key "{reserved}" is reserved for initialization. Please use a different key.')
     for signature in (signatures or {}).values():
         for infos in (signature.inputs, signature.outputs):
-            for key, info in infos.items():
-                if info.WhichOneof("encoding") is None:
-                    raise AssertionError(
-                        "All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' fields (e.g., name "
-                        f"or coo_sparse) set: {key}"
-                    )
-                if info.dtype == 0:
-                    raise AssertionError(
-                        f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {key}"
-                    )
+            for info in infos.values():
+                _check_info(info)
+
+
+def _check_info(info: Any) -> None:
+    encoding = info.WhichOneof("encoding")
+    if encoding is None:
+        raise AssertionError(
+            "All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' fields (e.g., name "
+            f"or coo_sparse) set: {info}"
+        )
+    if encoding == "composite_tensor":
+        for part in info.composite_tensor.components:
+            _check_info(part)
+    elif info.dtype == 0:
+        raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
 
 
 # --- shorter ways -------------------------------------------------------------------------------------------------------

@@ -12,14 +12,14 @@ from tfexp.ops import array
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.resource_variables import is_resource_variable
-from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_base import Variable, node_name
 from tfexp.ops.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
 def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool = True) -> Any:
     """A slot `<primary>/<name>` that starts as the tensor `val`."""
     validate_shape = val.get_shape().is_fully_defined()
-    with variable_scope(None, primary.op.name + "/" + name):
+    with variable_scope(None, node_name(primary) + "/" + name):
         if not colocate_with_primary:
             return _slot_variable(primary, val, "", validate_shape, None, None)
         with beside(primary):
@@ -36,7 +36,7 @@ def create_slot_with_initializer(
 ) -> Any:
     """A slot that starts as `initializer(shape)`."""
     validate_shape = shape.is_fully_defined()
-    with variable_scope(None, primary.op.name + "/" + name):
+    with variable_scope(None, node_name(primary) + "/" + name):
         if not colocate_with_primary:
             return _slot_variable(primary, initializer, "", validate_shape, shape, dtype)
         with beside(primary):
@@ -77,7 +77,7 @@ def _slot_variable(primary: Any, val: Tensor | Any, scope: str, validate_shape: 
     info = getattr(primary, "_save_slice_info", None)
     if info is not None:
         # The slot of one part of a partitioned variable is a part itself, of the whole slot.
-        own_name = slot.name[len(primary.op.name) + 1 : -len(":0")]
+        own_name = slot.name[len(node_name(primary)) + 1 : -len(":0")]
         slot._set_save_slice_info(
             Variable.SaveSliceInfo(
                 f"{info.full_name}/{own_name}", list(info.full_shape), list(info.var_offset), list(info.var_shape)

@@ -23,6 +23,7 @@ from tfexp.ops.linalg import svd
 from tfexp.ops.matmul import matmul
 from tfexp.ops.reduce import reduce_min
 from tfexp.ops.scatter import scatter_update
+from tfexp.ops.variable_base import graph_of
 from tfexp.train.optimizer import Optimizer
 
 
@@ -74,7 +75,7 @@ class GGTOptimizer(Optimizer):
         raise NotImplementedError("Sparse gradient updates are not supported.")
 
     def _kept(self, name: str) -> Any:
-        return self._get_non_slot_variable(name, self._moved[0].graph)
+        return self._get_non_slot_variable(name, graph_of(self._moved[0]))
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
         with control_dependencies(update_ops):

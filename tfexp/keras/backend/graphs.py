@@ -44,10 +44,9 @@ def kept_for(graph: Graph) -> OfGraph:
 
 def track_variable(variable: Any) -> None:
     """Initialize it together with the others of its graph; variables of eager execution have their values already."""
-    graph = variable.graph
-    if graph.is_eager:
+    if not hasattr(variable, "graph"):
         return
-    kept = kept_for(graph)
+    kept = kept_for(variable.graph)
     if variable not in kept.has_value:
         kept.has_value[variable] = None
         kept.variables.append(weakref.ref(variable))

@@ -29,7 +29,7 @@ from tfexp.ops.array_unique import unique
 from tfexp.ops.clip import clip_by_norm, clip_by_value
 from tfexp.ops.segment import unsorted_segment_sum
 from tfexp.ops.trackable import variables_made
-from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_base import Variable, node_name
 
 # What is computed of the hyperparameters once for all variables of one device and type, by names.
 Coefficients = dict[str, Any]
@@ -131,7 +131,7 @@ class Optimizer(OptimizerState):
         with name_scope(name or self._name):
             updates = []
             for grad, variable in pairs:
-                with name_scope(f"update_{variable.op.name}"), device(variable.device):
+                with name_scope(f"update_{node_name(variable)}"), device(variable.device):
                     updates.append(self._update(variable, grad, state))
             return self._counted(updates)
 
@@ -143,7 +143,7 @@ class Optimizer(OptimizerState):
         with name_scope(name or self._name):
             updates: list[Any] = []
             for grad, (_, variable) in zip(summed, grads_and_vars, strict=True):
-                with name_scope(f"update_{variable.op.name}"):
+                with name_scope(f"update_{node_name(variable)}"):
                     updates += extended.update(
                         variable, functools.partial(self._update, state=state), args=(grad,), group=False
                     )

@@ -14,7 +14,7 @@ from tfexp.keras import backend, initializers
 from tfexp.keras.optimizers import schedules
 from tfexp.ops.cast import cast
 from tfexp.ops.trackable import Trackable
-from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
+from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization, graph_of
 
 _KEYWORDS = ("clipnorm", "clipvalue", "lr", "decay")
 
@@ -284,4 +284,4 @@ def _whole(var: Any) -> Any:
 def _key(var: Any) -> Any:
     # Names of eager execution's variables need not differ.
     var = _whole(var)
-    return (var.op.graph, getattr(var, "_unique_id", None) or var.op.name)
+    return (graph_of(var), var._unique_id) if hasattr(var, "_unique_id") else (var.op.graph, var.op.name)

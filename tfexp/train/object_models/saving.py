@@ -35,7 +35,7 @@ from tfexp.ops.calls import call_function
 from tfexp.ops.resource_state import assign_variable_op, read_variable_op, var_handle_op
 from tfexp.ops.saveable_object import SaveableObject, SaveSpec
 from tfexp.ops.trackable import Trackable
-from tfexp.ops.variable_base import Variable
+from tfexp.ops.variable_base import Variable, node_name
 from tfexp.train import saved_model_names as names
 from tfexp.train.object_graph import ObjectGraph, Reached, object_graph
 from tfexp.train.object_models import revived_types
@@ -203,7 +203,7 @@ class _Exported:
 
     def _add_variable(self, number: int, variable: Any) -> None:
         dtype = variable.dtype.base_dtype
-        name = self._names[number] = self._graph.unique_name(variable.op.name, mark_as_used=False)
+        name = self._names[number] = self._graph.unique_name(node_name(variable), mark_as_used=False)
         handle = self._tensors[number] = var_handle_op(shape=variable.shape, dtype=dtype, shared_name=name, name=name)
         with name_scope(f"{name}/Read/"):
             value = read_variable_op(handle, dtype=dtype)
@@ -283,7 +283,7 @@ def _describe_variable(proto: Any, variable: Any) -> None:
     proto.dtype, proto.trainable = variable.dtype.base_dtype.as_datatype_enum, bool(variable.trainable)
     proto.shape.CopyFrom(variable.shape.as_proto())
     proto.synchronization, proto.aggregation = variable.synchronization.value, variable.aggregation.value
-    proto.name = variable.op.name
+    proto.name = node_name(variable)
 
 
 class _Behind(SaveableObject):
