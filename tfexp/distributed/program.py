@@ -137,7 +137,7 @@ class PartialProgram:
         """Compute these parts, for which everything has arrived; what they send, and their statistics if asked for."""
         program = self._program
         elements = list(dict.fromkeys(e for part in parts for e in program._elements[part]))
-        tracer = Tracer() if trace else None
+        tracer = Tracer(program._backend.assignment.names[0]) if trace else None
         outer, current.step = current.step, state
         try:
             with self._lock:  # what another part is about to feed has been fed when this one runs

@@ -261,7 +261,7 @@ class LocalStep:
         """The plan interpreted once, so that the dynamic placer knows better afterwards."""
 
         def run(values: Sequence[Any]) -> Sequence[Any]:
-            tracer, step_stats = Tracer(), step_stats_pb2.StepStats()
+            tracer, step_stats = Tracer(self._backend.assignment.names[0]), step_stats_pb2.StepStats()
             fetched = self._watchable(compiled, tracer=tracer)(values)
             tracer.write(step_stats)
             assert self._backend.placer is not None
@@ -314,7 +314,7 @@ class LocalStep:
         with self._lock:
             compiled = self._compiled(shapes)
         wanted = run_metadata is not None and options.trace_level != config_pb2.RunOptions.NO_TRACE
-        tracer = Tracer() if wanted else None
+        tracer = Tracer(self._backend.assignment.names[0]) if wanted else None
         try:
             if options.debug_options.debug_tensor_watch_opts:
                 return self._dumping(options, tracer)(values)

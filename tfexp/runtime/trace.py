@@ -16,13 +16,16 @@ from tfexp.plan.plan import Plan, Step
 from tfexp.plan.segment import SEGMENT
 
 _ALLOCATOR = "cpu"
-_IDLE = "/job:localhost/replica:0/task:0/device:CPU:0"
 
 
 class Tracer:
-    """Collects one record per node while the interpreter runs, in whatever threads."""
+    """Collects one record per node while the interpreter runs, in whatever threads.
 
-    def __init__(self) -> None:
+    `first` is the device that is told as idle where no node ran.
+    """
+
+    def __init__(self, first: str) -> None:
+        self._first = first
         # perf_counter gives differences; RunMetadata wants the time of day.
         self._offset = time.time() - time.perf_counter()
         self._threads = {threading.get_ident(): 0}  # numbers: the step's own, and the others as they come
@@ -63,11 +66,11 @@ class Tracer:
         self._by_device.setdefault(step.device, []).append(stats)
 
     def write(self, step_stats: step_stats_pb2.StepStats) -> None:
-        """What ran, by device. Where nothing had to run, as the plan has the values already, the one device is idle."""
+        """What ran, by device. Where nothing had to run, as the plan has the values already, the first device is idle."""
         for device, nodes in self._by_device.items():
             step_stats.dev_stats.add(device=device).node_stats.extend(nodes)
         if not self._by_device:
-            step_stats.dev_stats.add(device=_IDLE)
+            step_stats.dev_stats.add(device=self._first)
 
 
 def _overlap(array: Any, taken: Any) -> bool:
