@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 import tfexp as tf
 from tfexp.runtime.eager import eager_mode
@@ -61,3 +62,14 @@ def test_each_output_counts_with_a_metric_of_its_own():
         model = tf.keras.Model(x, outputs)
         model.compile("sgd", "mse", metrics=[tf.keras.metrics.BinaryAccuracy()])
         assert model.metrics_names[3:] == ["a_binary_accuracy", "b_binary_accuracy"]
+
+
+@pytest.mark.parametrize("value", [3.0, [3.0], np.float32(3.0)])
+def test_a_metric_that_is_added_outside_of_calls_is_symbolic(value):
+    with tf.Graph().as_default():
+        for layer in (_model(), tf.keras.layers.Dense(1)):
+            with pytest.raises(ValueError, match="Expected a symbolic Tensor for the metric value, received: "):
+                layer.add_metric(value, name="of_a_value", aggregation="mean")
+            layer.add_metric(tf.constant(3.0), name="of_a_tensor", aggregation="mean")
+    with eager_mode(), pytest.raises(ValueError, match="Expected a symbolic Tensor"):
+        tf.keras.layers.Dense(1).add_metric(tf.constant(3.0), name="of_a_tensor", aggregation="mean")

@@ -384,3 +384,18 @@ def test_inputs_are_no_values() -> None:
     with eager_mode(), pytest.raises(ValueError, match="should not pass an EagerTensor to `Input`"):
         L.Input(tensor=tf.constant([[1.0]]))
     assert L.Input((None, 2), ragged=True).shape.as_list() == [None, None, 2]
+
+
+@pytest.mark.parametrize("key", ["bogus", "dtype", "dynamic"])
+def test_a_model_of_ends_takes_a_name_and_trainable_only(key: str) -> None:
+    x = L.Input((2,))
+    with pytest.raises(TypeError, match=f"Functional models may only specify `name` and `trainable`.*argument:', '{key}'"):
+        tf.keras.Model(x, x, **{key: None})
+    assert not tf.keras.Model(x, x, name="named", trainable=False).trainable
+
+
+def test_a_model_without_both_ends_takes_keywords_only() -> None:
+    x = L.Input((2,))
+    with pytest.raises(TypeError, match="Keyword argument not understood:', 'bogus'"):
+        tf.keras.Model(x, bogus=1)
+    assert tf.keras.Model("given").name != "given"

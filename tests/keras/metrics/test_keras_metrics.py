@@ -228,3 +228,15 @@ def test_a_subclass_may_return_what_its_base_class_does() -> None:
         session.run(tf.variables_initializer(metric.variables))
         session.run(metric.updates)
         assert session.run(metric.result()) == 5.0
+
+
+def test_updates_of_means_give_the_count_that_was_added_to() -> None:
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:
+        metric = metrics.Mean()
+        updated = metric.update_state([1.0, 2.0])
+        assert updated.shape.as_list() == [] and updated.dtype.base_dtype == tf.float32
+        session.run([variable.initializer for variable in metric.variables])
+        assert session.run(updated) == 2.0
+        assert session.run(metric.variables) == [3.0, 2.0]
+    with eager_mode():
+        assert metrics.Mean().update_state([1.0, 2.0]).numpy() == 2.0

@@ -165,7 +165,7 @@ class Gathered(Weights):
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
         """Report a tensor in training: its mean over batches (`aggregation="mean"`), or as a metric object gave it.
 
-        ValueError for a plain tensor without a name, and for another aggregation.
+        ValueError for a plain tensor without a name, for another aggregation, and outside of calls for what is not symbolic.
         """
         if aggregation is not None and aggregation != "mean":
             raise ValueError(
@@ -177,6 +177,8 @@ class Gathered(Weights):
                 "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), name='mean_activation', "
                 "aggregation='mean')`"
             )
+        if metric is None and current_call() is None and not is_symbolic(value):
+            raise ValueError(f"Expected a symbolic Tensor for the metric value, received: {value}")
         if metric is None and aggregation is None:
             raise ValueError(
                 "We do not support adding an aggregated metric result tensor that is not the output of a "

@@ -52,7 +52,7 @@ class Network(Layer):
         if len(args) == 2 or (len(args) == 1 and "outputs" in kwargs) or ("inputs" in kwargs and "outputs" in kwargs):
             self._init_graph_network(*args, **kwargs)
         else:
-            self._init_subclassed_network(*args, **kwargs)
+            self._init_subclassed_network(**kwargs)  # that arguments without names are ignored here is 1.15's way
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_is_graph_network" not in vars(self) and (isinstance(value, (Layer, Variable))):
@@ -83,6 +83,13 @@ class Network(Layer):
         self._begin(name, dynamic=dynamic, **kwargs)
 
     def _init_graph_network(self, inputs: Any, outputs: Any, name: str | None = None, **kwargs: Any) -> None:
+        for key in kwargs:
+            if key != "trainable":
+                raise TypeError(
+                    "Functional models may only specify `name` and `trainable` keyword arguments during initialization. "
+                    "Got an unexpected argument:",
+                    key,
+                )
         vars(self)["_is_graph_network"] = True
         if "_inbound_nodes" not in vars(self):
             self._begin(name, **kwargs)

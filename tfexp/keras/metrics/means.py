@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.dependencies import group
 from tfexp.graph.scopes import control_dependencies, init_scope
 from tfexp.keras import backend
 from tfexp.keras.losses.loss import values_of
@@ -73,9 +72,10 @@ class Reduce(Metric):
         summed = self.total.assign_add(reduce_sum(values))
         if self.reduction is Reduction.SUM:
             return summed
-        if weights is not None and self.reduction is Reduction.WEIGHTED_MEAN:
-            return group(summed, self.count.assign_add(reduce_sum(weights)))
-        return group(summed, self.count.assign_add(cast(size(values), self._dtype)))
+        with control_dependencies([summed]):
+            if weights is not None and self.reduction is Reduction.WEIGHTED_MEAN:
+                return self.count.assign_add(reduce_sum(weights))
+            return self.count.assign_add(cast(size(values), self._dtype))
 
     def result(self) -> Any:
         return identity(self.total) if self.reduction is Reduction.SUM else div_no_nan(self.total, self.count)
