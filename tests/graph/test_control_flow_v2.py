@@ -168,3 +168,8 @@ def test_what_cannot_be_captured_is_refused() -> None:
     reference = tf.Variable(0.0, use_resource=False)
     with pytest.raises(ValueError, match="only values can be captured"):
         tf.cond(tf.constant(True), lambda: tf.assign(reference, 1.0), lambda: tf.constant(0.0))
+
+
+def test_a_body_that_gives_too_few_values_is_refused() -> None:
+    with pytest.raises(AssertionError, match="body_graph has 2 outputs; Expected: 3"):
+        tf.while_loop(lambda i: i < 3, lambda i: None, [0])

@@ -284,3 +284,12 @@ def test_what_is_told_where_ops_run_at_once(call, lines):
 def test_what_holds_gives_nothing_where_ops_run_at_once():
     with eager_mode():
         assert tf.assert_equal([1, 2], [1, 2]) is tf.assert_less(1, 2, data=["x"]) is tf.assert_positive(1) is None
+
+
+def test_data_that_are_no_list_are_refused() -> None:
+    holds = tf.constant(1.0) > 0
+    with pytest.raises(TypeError, match="Expected list for 'data' argument to 'Assert' Op, not x"):
+        tf.Assert(holds, "x")
+    for data in (tf.constant([1.0]), 5):
+        with pytest.raises(TypeError, match="values must be a sequence"):
+            tf.Assert(holds, data)

@@ -148,7 +148,7 @@ def convert_n_to_tensor(
     values: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, as_ref: bool = False
 ) -> list[Tensor]:
     """Each of `values` as a Tensor, named `name_0`, `name_1`, …"""
-    if not isinstance(values, (list, tuple)):
+    if not isinstance(values, Sequence):
         raise TypeError("values must be a sequence.")
     return [
         convert_to_tensor(v, dtype, None if name is None else f"{name}_{i}", preferred_dtype, as_ref=as_ref)

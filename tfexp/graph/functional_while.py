@@ -54,6 +54,8 @@ def functional_while(
         number, most, *values = inputs_of[doing]
         following = get_op("AddV2")(number, 1, name="add")
         results = Results(returned(body(*variables.pack(values))))
+        if (found := len(results.tensors)) != (wanted := len(variables.tensors)):
+            raise AssertionError(f"body_graph has {found + _OWN_VARIABLES} outputs; Expected: {wanted + _OWN_VARIABLES}")
         for start, shape, value in zip(variables.tensors, shapes, results.tensors, strict=True):
             check(start, shape, value)
         outcome = doing.results([following, most, *results.tensors])

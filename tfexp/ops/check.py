@@ -91,15 +91,15 @@ def Assert(condition: Any, data: Sequence[Any], summarize: int | None = None, na
             parts = "\n".join(_eager_summary(value, 3 if summarize is None else summarize) for value in data)
             raise InvalidArgumentError(None, None, f"Expected '{condition!s}' to be true. Summarized data: {parts}")
         return None
-    with name_scope(name, "Assert", [condition, *data]):
-        tensors = convert_n_to_tensor(list(data))
+    with name_scope(name, "Assert", [condition, data]):
+        tensors = convert_n_to_tensor(data)
         if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in tensors):
-            node: Operation = assert_op(condition, list(data), summarize=summarize, name="Assert")
+            node: Operation = assert_op(condition, data, summarize=summarize, name="Assert")
             return node
         condition = convert_to_tensor(condition, name="Condition")
 
         def fail() -> Operation:
-            failing: Operation = assert_op(condition, list(data), summarize=summarize, name="Assert")
+            failing: Operation = assert_op(condition, data, summarize=summarize, name="Assert")
             return failing
 
         guarded: Tensor = cond(condition, no_op, fail, name="AssertGuard")
