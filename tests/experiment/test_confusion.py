@@ -19,19 +19,19 @@ def read(run: Path) -> Confusion:
 
 
 @pytest.mark.parametrize(
-    ("words", "classes"),
+    ("words", "names"),
     [
-        ("model=logreg", 2),
-        ("model=mlp data=digits model.hidden=[5]", 10),
-        ("model=ensemble data=digits", 10),
+        ("model=logreg", ("malignant", "benign")),
+        ("model=mlp data=digits model.hidden=[5]", tuple("0123456789")),
+        ("model=ensemble data=digits", tuple("0123456789")),
     ],
 )
-def test_it_agrees_with_the_accuracy(words: str, classes: int, cli: Callable, tmp_path: Path) -> None:
+def test_it_agrees_with_the_accuracy(words: str, names: tuple[str, ...], cli: Callable, tmp_path: Path) -> None:
     ended = cli(*words.split(), "train.steps=7", "train.eval_every=5", "hydra.run.dir=run")
     assert ended.code == 0, ended.err
     assert "confusion   run/confusion.png" in ended.out
     confusion = read(tmp_path / "run")
-    assert confusion.names == tuple(map(str, range(classes)))
+    assert confusion.names == names
     right, rows = sum(row[at] for at, row in enumerate(confusion.counts)), sum(map(sum, confusion.counts))
     assert rows == json.loads((tmp_path / "run" / "manifest.json").read_text())["data"]["test_rows"]
     numbers = json.loads((tmp_path / "run" / "result.json").read_text())["numbers"]

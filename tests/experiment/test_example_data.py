@@ -52,6 +52,7 @@ def test_bundled_data_is_what_scikit_learn_loads(source: Source, loader: str, op
     assert len(table.columns) == reference.data.shape[1]
     if table.classes is not None:
         assert table.classes == len(reference.target_names)
+        assert (table.class_names or tuple(range(table.classes))) == tuple(reference.target_names)
 
 
 def test_line_is_the_documents_data() -> None:

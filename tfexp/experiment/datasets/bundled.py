@@ -25,12 +25,13 @@ __all__ = ["BreastCancer", "Diabetes", "Digits"]
 _TABLES = Path(__file__).parent / "tables"
 
 
-def _table(name: str, classes: int | None) -> Table:
+def _table(name: str, classes: int | None, class_names: tuple[str, ...] = ()) -> Table:
     """The file of this name: a line that names the columns, then rows; the label is the last column."""
     header, *lines = gzip.decompress((_TABLES / f"{name}.csv.gz").read_bytes()).decode("ascii").splitlines()
     rows = np.loadtxt(lines, delimiter=",", ndmin=2)
     labels = rows[:, -1] if classes is None else rows[:, -1].astype(np.int64)
-    return Table(rows[:, :-1], labels, tuple(header.split(",")[:-1]), classes, f"scikit-learn's {name}")
+    columns = tuple(header.split(",")[:-1])
+    return Table(rows[:, :-1], labels, columns, classes, f"scikit-learn's {name}", class_names=class_names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class BreastCancer(Source):
     """569 tumours, measured on images; the label is 0 for malignant and 1 for benign."""
 
     def read(self) -> Table:
-        return _table("breast_cancer", 2)
+        return _table("breast_cancer", 2, ("malignant", "benign"))
 
 
 @dataclass(frozen=True, kw_only=True)
