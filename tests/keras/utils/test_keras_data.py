@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Future
 from itertools import count, islice
 from typing import Any
 
@@ -192,4 +192,18 @@ def test_pools_of_processes_end_when_they_are_told_to(grace_period: float) -> No
     with pytest.raises((BrokenExecutor, RuntimeError)):
         for _ in made:
             pass
+    assert not enqueuer.is_running()
+
+
+def test_batches_that_are_cancelled_with_their_pool_are_an_error() -> None:
+    class Cancelled(SequenceEnqueuer):
+        def _hand_out(self) -> None:
+            task: Future[int] = Future()
+            task.cancel()
+            self._results.put(task)
+
+    enqueuer = Cancelled(None)
+    enqueuer.start()
+    with pytest.raises(RuntimeError, match="told to end before all batches were made"):
+        list(enqueuer.get())
     assert not enqueuer.is_running()

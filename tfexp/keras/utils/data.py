@@ -144,8 +144,11 @@ class SequenceEnqueuer:
         while (waiting := self._results.get()) is not None:
             try:
                 result = waiting.result()
-            except CancelledError:  # by `stop`
-                return
+            except CancelledError as error:
+                if not self.is_running():
+                    return
+                self.stop()
+                raise RuntimeError("The worker processes were told to end before all batches were made") from error
             except Exception as error:
                 self.stop()
                 raise self._explained(error) from error
