@@ -10,6 +10,8 @@ from tfexp.ops.elementwise_special import log_gamma, psi
 
 _EPSILON = float(np.finfo(np.float64).eps)
 _TINY = 1e-300  # what a vanishing denominator of a continued fraction is replaced by (Lentz)
+# Numbers above it may have reciprocals that are no normal numbers, which kernels take for 0.
+_HUGE = 1e300
 
 _MANY = 1e7
 
@@ -86,9 +88,9 @@ def _defined(a: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _branches(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the series is used, and where the fraction."""
+    """Where the series is used, and where the fraction. Beyond `_HUGE` nothing of Q is left."""
     inside = _defined(a, x) & (x > 0) & np.isfinite(x) & np.isfinite(a)
-    return inside & (x <= a + 1), inside & (x > a + 1)
+    return inside & (x <= a + 1), inside & (x > a + 1) & (x <= _HUGE)
 
 
 def lower_gamma(a: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -139,11 +141,14 @@ def gamma_sample_slope(a: np.ndarray, sample: np.ndarray) -> np.ndarray:
     gamma_ratio a / x, so that the ratio cancels, and nothing underflows.
 
     The series and the fraction would take some sqrt(a) terms where the sample is near a. From `_MANY` on the cube root of
-    sample / a is taken for normal there (Wilson and Hilferty, 1931), and the quantile of that is held.
+    sample / a is taken for normal there (Wilson and Hilferty, 1931), and the quantile of that is held. Beyond `_HUGE` the
+    fraction is its first term.
     """
     a, sample = np.broadcast_arrays(a, sample)
     near = (a > _MANY) & np.isfinite(a) & (np.abs(sample - a) < 0.01 * a)
+    far = (a > 0) & (sample > np.maximum(a + 1, _HUGE)) & np.isfinite(sample) & ~near
     result = np.asarray(-_scaled_slope(np.where(near, 1.0, a), np.where(near, 1.0, sample)) * sample / a)
+    result[far] = np.log(sample[far]) - psi(a[far])
     large, ratio = a[near], sample[near] / a[near]
     root = np.cbrt(ratio)
     result[near] = ratio + root * root * (1 / (3 * large) - 1.5 * (root - 1 + 1 / (9 * large)))
