@@ -62,6 +62,16 @@ def test_damage_is_noticed(path: Path, damaged: bytes, kind: type[OpError], text
         list(read_pairs(str(path)))
 
 
+def test_a_tree_that_comes_back_to_its_root_ends(path: Path) -> None:
+    round_about, root = bytearray(WRITTEN), 12 * PAGE
+    first = root + int.from_bytes(WRITTEN[root + 16 : root + 18], "little")
+    assert round_about[first : first + 2] != b"\14\0"
+    round_about[first : first + 2] = b"\14\0"  # the page that the first branch leads to
+    path.write_bytes(round_about)
+    with pytest.raises(DataLossError, match="page 12 of the LMDB file is damaged"):
+        list(read_pairs(str(path)))
+
+
 def test_files_that_are_missing(tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match=re.escape(str(tmp_path / "data.mdb"))):
         list(read_pairs(str(tmp_path)))

@@ -51,21 +51,21 @@ class _Tree:
         self._file, self._path = file, path
         first = self._meta(0)
         self._size = first[1]
-        _, _, self._root, flags = max(first, self._meta(self._size))
+        _, _, self._root, self._depth, flags = max(first, self._meta(self._size))
         if flags & _SEVERAL_VALUES:
             raise UnimplementedError(None, None, f"{path}: keys of several values (MDB_DUPSORT) are not read")
 
-    def _meta(self, offset: int) -> tuple[int, int, int, int]:
-        """(transaction, size of a page, root, the tree's flags) of the description that begins there."""
+    def _meta(self, offset: int) -> tuple[int, int, int, int, int]:
+        """(transaction, size of a page, the tree's root, depth and flags) of the description that begins there."""
         data = self._at(offset, _PAGE.size + _META.size + 2 * _TREE.size + _LAST.size)
         magic, version, *_ = _META.unpack_from(data, _PAGE.size)
         if magic != _MAGIC or version != _VERSION:
             raise DataLossError(None, None, f"{self._path} is not an LMDB file of version {_VERSION}")
         trees = _PAGE.size + _META.size
         size = _TREE.unpack_from(data, trees)[0]
-        _, flags, *_, root = _TREE.unpack_from(data, trees + _TREE.size)
+        _, flags, depth, *_, root = _TREE.unpack_from(data, trees + _TREE.size)
         _, transaction = _LAST.unpack_from(data, trees + 2 * _TREE.size)
-        return transaction, size, root, flags
+        return transaction, size, root, depth, flags
 
     def _at(self, offset: int, size: int) -> bytes:
         self._file.seek(offset)
@@ -75,19 +75,19 @@ class _Tree:
         return data
 
     def pairs(self) -> Iterator[tuple[bytes, bytes]]:
-        pending = [] if self._root == _NO_PAGE else [self._root]
+        pending = [] if self._root == _NO_PAGE else [(self._root, self._depth)]
         while pending:
-            number = pending.pop()
+            number, levels = pending.pop()
             page = self._at(number * self._size, self._size)
             found, _, kind, lower, _ = _PAGE.unpack_from(page)
-            if found != number or not kind & (_BRANCH | _LEAF):
+            if found != number or not kind & (_BRANCH | _LEAF) or not levels:
                 raise DataLossError(None, None, f"{self._path}: page {number} of the LMDB file is damaged")
             offsets = struct.unpack_from(f"<{(lower - _PAGE.size) // 2}H", page, _PAGE.size)
             if kind & _LEAF:
                 for offset in offsets:
                     yield self._pair(page, offset)
             else:
-                pending += [self._child(page, offset) for offset in reversed(offsets)]
+                pending += [(self._child(page, offset), levels - 1) for offset in reversed(offsets)]
 
     def _child(self, page: bytes, offset: int) -> int:
         low, middle, high, _ = _NODE.unpack_from(page, offset)
