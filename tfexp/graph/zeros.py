@@ -9,14 +9,14 @@ from tfexp.graph.convert import constant
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 
-# Zeros of so many elements and more are filled at run time, not written into the graph.
-_LARGE = 1000
+# Tensors of one value that have so many elements and more are filled at run time, not written into the graph.
+LARGE = 1000
 
 
 def constant_zeros(shape: TensorShape, dtype: dtypes.DType, name: str = "zeros") -> Tensor:
     """Zeros of a known shape."""
     dims = shape.as_list()
-    if (shape.num_elements() or 0) < _LARGE:
+    if (shape.num_elements() or 0) < LARGE:
         return constant(0, dtype=dtype, shape=dims, name=name)
     with name_scope(name) as scope:
         size = constant(dims, dtype=dtypes.int32, name="shape_as_tensor")

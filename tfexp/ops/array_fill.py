@@ -17,12 +17,10 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.zeros import LARGE
 from tfexp.ops.array import Array, rank, require_scalar, reshape, same_shape, shape, shape_internal
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
 from tfexp.ops.tensor_list_value import TensorList
-
-# Constants of fewer elements than this are written into the graph, larger ones are filled at run time.
-_SMALL = 1000
 
 fill_op = define_op("Fill(dims: index_type, value: T) -> (output: T) {T: type; index_type: type in [int32,int64] = int32}")
 
@@ -75,7 +73,7 @@ def _filled(value: Any, dims: Any, dtype: DType, scope: str) -> Tensor:
         static = _static_dims(dims)
         if static is None:
             dims = convert_to_tensor(dims, dtype=dtypes.int32)
-        elif static.num_elements() < _SMALL and not isinstance(dims, int):  # type: ignore[operator]  # fully defined
+        elif static.num_elements() < LARGE and not isinstance(dims, int):  # type: ignore[operator]  # fully defined
             return constant(value, shape=static.as_list(), dtype=dtype, name=scope)
         else:
             dims = convert_to_tensor(static)
