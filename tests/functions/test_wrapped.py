@@ -44,3 +44,29 @@ def test_parts_of_a_wrapped_function_are_functions() -> None:
         assert y.numpy() == 5 and tape.gradient(y, wrapped.variables[0]).numpy() == 1
         with pytest.raises(ValueError, match="prune takes tensors of its own graph"):
             wrapped.prune(tf.constant(1.0), "doubled:0")
+
+
+def test_a_wrapped_function_has_scopes_variables_and_collections_of_its_own() -> None:
+    seen: list[Any] = []
+
+    def body() -> Any:
+        with tf.variable_scope("s"):
+            v = tf.get_variable("v", [], regularizer=lambda v: v * 2.0)
+        with tf.variable_scope("s", reuse=True):
+            seen.append((v is tf.get_variable("v", []), v.name, [x is v for x in tf.global_variables()]))
+        seen.append([x.name for x in tf.trainable_variables()])
+        with tf.variable_scope("s"), pytest.raises(ValueError, match="Variable s/v already exists"):
+            tf.get_variable("v", [])
+        return tf.losses.get_regularization_loss() / v
+
+    with eager_mode(), tf.variable_scope("around"):
+        for _ in range(2):  # each has its own
+            assert tf.wrap_function(body, [])().numpy() == 2
+        assert seen == [(True, "s/v:0", [True]), ["s/v:0"]] * 2
+        assert tf.global_variables() == []
+
+
+def test_what_is_no_spec_is_an_argument_as_it_is() -> None:
+    with eager_mode():
+        wrapped = tf.wrap_function(lambda x, power: x ** len(power), [tf.TensorSpec([], tf.float32), "ab"])
+        assert wrapped(tf.constant(3.0)).numpy() == 9

@@ -142,11 +142,15 @@ class Parameters:
 
     def signature_as_arguments(self) -> Bound:
         """What a trace for the input signature gets; TypeError where that leaves parameters without a value."""
+        return self.as_arguments(self.input_signature or ())
+
+    def as_arguments(self, signature: Sequence[Any]) -> Bound:
+        """The same for any signature: specs stand for tensors, all else for itself."""
         try:
-            self.signature.bind(*(self.input_signature or ()))
+            self.signature.bind(*signature)
         except TypeError as error:
             raise TypeError(f"{self.name}(): {error} (in its input_signature)") from None
-        return self._of_signature(nest.map_structure(_stand_in, self.input_signature))
+        return self._of_signature(nest.map_structure(_stand_in, signature))
 
     def _of_signature(self, args: Any) -> Bound:
         structure: Any = (args, {})
@@ -196,8 +200,8 @@ class _StandIn(nest.Composite):
         return _packed(self._type_spec, iter(parts))
 
 
-def _stand_in(spec: TypeSpec) -> Any:
-    return spec if isinstance(spec, TensorSpec) else _StandIn(spec)
+def _stand_in(given: Any) -> Any:
+    return _StandIn(given) if isinstance(given, TypeSpec) and not isinstance(given, TensorSpec) else given
 
 
 def _parts(spec: TypeSpec) -> list[TensorSpec]:

@@ -28,13 +28,16 @@ __all__ = ["Trace", "Variables", "_tensor_array_lists"]
 class Variables:
     """How many variables the traces of one `tf.function` made. Only the first call may make some: `closed` afterwards.
 
-    They live as long as the program holds them, unless they are `kept`.
+    They live as long as the program holds them.
     """
 
-    def __init__(self, kept: list[Variable] | None = None) -> None:
+    def __init__(self) -> None:
         self.count = 0
         self.closed = False
-        self.kept = kept
+
+    def add(self, variable: Variable, collections: Sequence[Any]) -> None:
+        """A trace has made this one, asked to put it into these collections."""
+        self.count += 1
 
 
 class Trace:
@@ -142,9 +145,7 @@ def _creator(graph: TracedGraph, variables: Variables, known: dict[Tensor, Any])
                 value = _lifted_call(initial_value, lift)
             kwargs["use_resource"] = True
             variable = following(initial_value=value, name=name, **kwargs)
-        variables.count += 1
-        if variables.kept is not None:
-            variables.kept.append(variable)
+        variables.add(variable, kwargs["collections"])
         return variable
 
     return create

@@ -9,13 +9,17 @@ from tfexp.core import nest
 from tfexp.functions.arguments import Parameters
 from tfexp.functions.concrete import ConcreteFunction
 from tfexp.functions.trace import Trace, Variables
+from tfexp.graph.collections import GraphKeys
 from tfexp.graph.function import Function
+from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.results import Results
+from tfexp.graph.scopes import add_to_collections
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import UnorderedGraph
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.ops.calls import function_name
+from tfexp.ops.variable_base import Variable
 
 
 class WrappedFunction(ConcreteFunction):
@@ -51,6 +55,32 @@ class WrappedFunction(ConcreteFunction):
         )
 
 
+class _OwnGraph(UnorderedGraph):
+    """As a program of its own: it has its own variable scopes, shares its own variables, and has its own collections."""
+
+    def __init__(self, name: str, outer: Graph):
+        super().__init__(name, outer)
+        self._collections = {}
+
+    @property
+    def variable_graph(self) -> Graph:
+        return self
+
+
+class _KeptVariables(Variables):
+    """They live as long as the function, and are in its graph's collections."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[Variable] = []
+
+    def add(self, variable: Variable, collections: Sequence[Any]) -> None:
+        super().add(variable, collections)
+        self.made.append(variable)
+        trainable = [GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else []
+        add_to_collections({*collections, *trainable}, variable)
+
+
 class _Part:
     """A part of a trace, as a trace."""
 
@@ -68,12 +98,13 @@ class _Part:
         self.graph.outer._functions[name] = self.function
 
 
-def wrap_function(fn: Callable[..., Any], signature: Sequence[TensorSpec], name: str | None = None) -> WrappedFunction:
+def wrap_function(fn: Callable[..., Any], signature: Sequence[Any], name: str | None = None) -> WrappedFunction:
     """`fn`, a function of tensors that fit `signature`, as a graph function that keeps the variables it makes.
 
-    `fn` is run once, here, and may do what programs of TF1 do: make variables, use them, add control dependencies.
+    `fn` is run once, here, and may do what programs of TF1 do: make variables, use them, add control dependencies. What is no
+    spec in `signature` is an argument as it is.
     """
-    made: list[Any] = []
-    bound = Parameters(fn, tuple(signature)).signature_as_arguments()
-    trace = Trace(fn, bound, Variables(made), make_graph=UnorderedGraph, name=name)
-    return WrappedFunction(trace, made)
+    variables = _KeptVariables()
+    bound = Parameters(fn).as_arguments(tuple(signature))
+    trace = Trace(fn, bound, variables, make_graph=_OwnGraph, name=name)
+    return WrappedFunction(trace, variables.made)

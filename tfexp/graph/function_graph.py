@@ -62,6 +62,10 @@ class FunctionGraph(Graph):
     def outermost(self) -> Graph:
         return self.outer.outermost
 
+    @property
+    def variable_graph(self) -> Graph:
+        return self.outer.variable_graph
+
     def argument(self, dtype: DType, shape: Any, name: str) -> Tensor:
         """A new argument."""
         return add_argument(self, dtype, shape, name)

@@ -246,6 +246,11 @@ class Graph(Elements, Surroundings, Collections):
         return self
 
     @property
+    def variable_graph(self) -> Graph:
+        """The graph in which variables and variable scopes are looked for: the outermost, for most functions."""
+        return self
+
+    @property
     def graph_def_versions(self) -> versions_pb2.VersionDef:
         """The oldest producer of its nodes, the oldest consumer that all of them allow, and consumers that some do not."""
         versions = versions_pb2.VersionDef()

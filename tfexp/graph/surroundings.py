@@ -38,7 +38,7 @@ _ENTERED = (
     "_gradient_overrides",
     "_kernel_labels",
     "_control_flow_context",
-    "_variable_creators",
+    "_variable_creator_stack",
     "_replica_modes",
     "_default_original_op",
 )
@@ -79,19 +79,22 @@ class Surroundings:
         self._gradient_overrides: dict[str, str] = {}
         self._kernel_labels: dict[str, str] = {}
         self._control_flow_context: Any = None
-        self._variable_creators: list[tuple[int, Any]] = []  # (priority, creator), outermost first
+        self._variable_creator_stack: list[tuple[int, Any]] = []  # (priority, creator), outermost first
         self._replica_modes: list[Any] = []  # see `graph.replica_modes`
         self._default_original_op: Operation | None = None
 
     @contextlib.contextmanager
     def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
         """`creator(next_creator, **kwargs)` makes variables: that of the highest priority, and the innermost, begins."""
-        creators, entry = self._variable_creators, (priority, creator)
-        bisect.insort_right(creators, entry, key=operator.itemgetter(0))
+        before = self._variable_creator_stack
+        self._variable_creator_stack = within = [*before]
+        bisect.insort_right(within, (priority, creator), key=operator.itemgetter(0))
         try:
             yield
         finally:
-            creators.remove(entry)
+            if self._variable_creator_stack is not within:
+                raise RuntimeError("Exiting variable_creator_scope without proper nesting.")
+            self._variable_creator_stack = before
 
     # --- setting them aside --------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ variable is made, to see whether there is one, once for the collection, and agai
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -97,8 +98,11 @@ register_tensor_conversion_function(RegularizationLoss, _to_tensor)
 def add_regularization_loss(name: str, variable: Any, regularizer: Callable[[Any], Any]) -> None:
     """Add `regularizer(variable)`, unless that is None, built beside the variable and below `<name>/Regularizer/`."""
 
+    op = getattr(variable, "op", None)  # variables that have their value at once have none
+
     def build() -> Any:
-        with colocate_with(variable.op), name_scope(f"{name}/Regularizer/"):
+        beside = contextlib.nullcontext() if op is None else colocate_with(op)
+        with beside, name_scope(f"{name}/Regularizer/"):
             return regularizer(variable)
 
     if regularizer(variable) is not None:

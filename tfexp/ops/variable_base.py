@@ -92,7 +92,7 @@ def _create(
     if _default_creator is None:
         raise RuntimeError("nothing makes variables yet; import tfexp first")
     create: Creator = _default_creator
-    for _, creator in get_default_graph()._variable_creators:
+    for _, creator in get_default_graph()._variable_creator_stack:
         create = functools.partial(creator, create)
     return create(**arguments)
 

@@ -256,7 +256,7 @@ _SCOPES = ("variable scopes",)
 def scopes_of_graph() -> _Scopes:
     """The scopes of the default graph."""
     # Kept as `ops.variable_store` keeps the variables.
-    kept = get_default_graph().outermost.get_collection_ref(_SCOPES)
+    kept = get_default_graph().variable_graph.get_collection_ref(_SCOPES)
     if not kept:
         kept.append(_Scopes())
     scopes: _Scopes = kept[0]
@@ -322,7 +322,7 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
             "use_resource": use_resource,
             "constraint": constraint,
         }
-        self._open: list[contextlib.ExitStack] = []
+        self._open: list[tuple[_Scopes, VariableScope, contextlib.ExitStack]] = []
 
     def __enter__(self) -> VariableScope:
         with contextlib.ExitStack() as stack:
@@ -336,11 +336,15 @@ class variable_scope:  # noqa: N801 (TensorFlow's name)
             else:
                 opened = self._enter_name_scope(stack, name)
             scope = stack.enter_context(self._entered(scopes, name, opened))
-            self._open.append(stack.pop_all())
+            self._open.append((scopes, scope, stack.pop_all()))
         return scope
 
     def __exit__(self, *exc: Any) -> Any:
-        return self._open.pop().__exit__(*exc)
+        scopes, scope, stack = self._open[-1]
+        if scopes.current is not scope:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        self._open.pop()
+        return stack.__exit__(*exc)
 
     def _enter_name_scope(self, stack: contextlib.ExitStack, name_or_scope: Any) -> str:
         """Open the name scope; returns its name, `""` for a variable scope without name, which opens none."""

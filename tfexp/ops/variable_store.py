@@ -18,7 +18,7 @@ from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_slice
 from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
@@ -59,8 +59,8 @@ class PartitionInfo:
                 )
 
     def single_offset(self, shape: Sequence[int]) -> int:
-        """The offset along the partitioned dimension."""
-        return int(self.var_offset[self.single_slice_dim(shape)])
+        """The offset along the partitioned dimension; along the first if there is none."""
+        return int(self.var_offset[self.single_slice_dim(shape) or 0])
 
     def single_slice_dim(self, shape: Sequence[int]) -> int | None:
         """The dimension along which a part of `shape` is cut, None if it is the whole; ValueError if there are several."""
@@ -188,7 +188,7 @@ class VariableStore:
         if request.reuse is not None and not request.reuse:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
-                f"VarScope? Originally defined at:\n\n{_where(found.op.origin)}\n"
+                f"VarScope?{_defined_at(found)}"
             )
         if not shape.is_compatible_with(found.get_shape()):
             raise ValueError(
@@ -252,12 +252,14 @@ class VariableStore:
 def variable_store() -> VariableStore:
     """The store of the default graph."""
     # A collection, so that it lives and dies with the graph; only strings are names that a user or a MetaGraph sees.
-    # In eager execution only an EagerVariableStore is there for longer than one call.
-    # Functions that are being built ask the graph around them.
-    graph = get_default_graph().outermost
+    # In eager execution only an EagerVariableStore is there for longer than one call; the functions that are built there
+    # have one store together.
+    graph = get_default_graph().variable_graph
     kept = graph.get_collection_ref(_STORE)
     if not kept and graph.is_eager:
-        return VariableStore()
+        if executing_eagerly():
+            return VariableStore()
+        kept = graph.get_collection_ref(_STORE_OF_FUNCTIONS)
     if not kept:
         kept.append(VariableStore())
     store: VariableStore = kept[0]
@@ -267,7 +269,7 @@ def variable_store() -> VariableStore:
 @contextlib.contextmanager
 def used_store(store: VariableStore) -> Iterator[None]:
     """Variables of the default graph are looked for and kept in this store here."""
-    kept = get_default_graph().outermost.get_collection_ref(_STORE)
+    kept = get_default_graph().variable_graph.get_collection_ref(_STORE)
     before = list(kept)
     kept[:] = [store]
     try:
@@ -277,6 +279,7 @@ def used_store(store: VariableStore) -> Iterator[None]:
 
 
 _STORE = ("variable store",)
+_STORE_OF_FUNCTIONS = ("variable store of functions",)
 
 
 class EagerVariableStore:
@@ -291,7 +294,7 @@ class EagerVariableStore:
     @contextlib.contextmanager
     def as_default(self) -> Iterator[None]:
         """Requests of the default graph go to this store in the block."""
-        kept = get_default_graph().outermost.get_collection_ref(_STORE)
+        kept = get_default_graph().variable_graph.get_collection_ref(_STORE)
         kept.insert(0, self._store)
         try:
             yield
@@ -318,7 +321,7 @@ class EagerVariableStore:
 
 def eager_store() -> EagerVariableStore | None:
     """In eager execution, and in functions that are traced there, the store that is the default, or a new one; else None."""
-    graph = get_default_graph().outermost
+    graph = get_default_graph().variable_graph
     if not graph.is_eager:
         return None
     kept = graph.get_collection_ref(_STORE)
@@ -348,10 +351,13 @@ def _shape_of(value: Any) -> TensorShape:
     return TensorShape(np.shape(value)) if shape is None else shape()
 
 
-def _where(origin: str) -> str:
-    """`file:line` as Python's tracebacks write it."""
-    file, _, line = origin.rpartition(":")
-    return f'  File "{file}", line {line}'
+def _defined_at(variable: Any) -> str:
+    """Where the program made it, as Python's tracebacks write it; of a variable that has no op nobody knows."""
+    op = getattr(variable, "op", None)
+    if op is None:
+        return ""
+    file, _, line = op.origin.rpartition(":")
+    return f' Originally defined at:\n\n  File "{file}", line {line}\n'
 
 
 def _default_initializer(name: str | None, shape: TensorShape, dtype: DType) -> Any:

@@ -64,13 +64,13 @@ def func_graph_from_py_func(
     arguments the shape to take, None for its own. Effects always run in order; other arguments change nothing.
     """
     graph = FuncGraph(name, collections, capture_by_value) if func_graph is None else func_graph
-    parameters = Parameters(python_func, signature)
-    bound = parameters.bind(tuple(args), dict(kwargs or {})) if signature is None else parameters.signature_as_arguments()
+    parameters = Parameters(python_func)
+    bound = parameters.bind(tuple(args), dict(kwargs or {})) if signature is None else parameters.as_arguments(signature)
     function = convert(python_func, as_features(autograph_options)) if autograph else python_func
     shapes = None
     if override_flat_arg_shapes is not None:
         shapes = [None if shape is None else as_shape(shape) for shape in override_flat_arg_shapes]
-    trace = Trace(function, bound, Variables([]), shapes, make_graph=lambda *_: graph, name=name)
+    trace = Trace(function, bound, Variables(), shapes, make_graph=lambda *_: graph, name=name)
     graph.structured_outputs = trace.results.pack(graph.outputs)
     graph.structured_input_signature = trace.structured_input_signature
     return graph
