@@ -54,7 +54,7 @@ def test_values(make, expected):
         (lambda: tf.squeeze(ragged(ROWS), [1]), tf.errors.InvalidArgumentError, "axis = 1.* is not squeezable"),
         (lambda: tf.gather_nd(ragged(ROWS), [[1, 1]]), tf.errors.InvalidArgumentError, "assertion failed"),
         (lambda: tf.where(ragged([[True]]), ragged(ROWS)), ValueError, "both None or both non-None"),
-        (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, "must have rank 1"),
+        (lambda: tf.where(ragged([[True]]), ragged(DEEP), ragged(ROWS)), ValueError, "identical ragged splits"),
         (lambda: tf.dynamic_partition(ragged(ROWS), [0, 1, 0], 2.0), TypeError, "must be a non-negative integer"),
         (lambda: tf.batch_gather(ragged(ROWS), 1), ValueError, "rank must be at least 1"),
         (lambda: tf.batch_gather(ragged(DEEP), [[[0]], [[0]]]), ValueError, "batch shape from indices does not match"),

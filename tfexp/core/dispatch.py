@@ -1,5 +1,5 @@
 """Functions of tensors that also take other values: those made of several tensors say what that means
-(`nest.Composite.dispatch`), and programs say it of their own classes (`OpDispatcher`, as in TF 1.15).
+(`nest.Dispatching`), and programs say it of their own classes (`OpDispatcher`, as in TF 1.15).
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
-from tfexp.core.nest import Composite
+from tfexp.core.nest import Dispatching
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def composite_among(values: Iterable[Any]) -> Composite | None:
-    """The first Composite of `values`, or in a list or tuple that is one of them."""
+def dispatching_among(values: Iterable[Any]) -> Dispatching | None:
+    """The first of `values` that says what functions give of it, or in a list or tuple that is one of them."""
     for value in values:
-        if isinstance(value, Composite):
+        if isinstance(value, Dispatching):
             return value
         if isinstance(value, (list, tuple)):
             for element in value:
-                if isinstance(element, Composite):
+                if isinstance(element, Dispatching):
                     return element
     return None
 
@@ -109,14 +109,14 @@ def add_dispatch_support(target: Function) -> Function:
 
 
 def takes_composites(function: Function) -> Function:
-    """Ask a Composite among the arguments first what the function, by its name, gives; dispatchers can be registered."""
+    """Ask a Dispatching among the arguments first what the function, by its name, gives; dispatchers can be registered."""
     name = function.__name__
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
-        composite = composite_among([*args, *kwargs.values()])
-        if composite is not None:
-            found = composite.dispatch(name, function, args, kwargs)
+        dispatching = dispatching_among([*args, *kwargs.values()])
+        if dispatching is not None:
+            found = dispatching.dispatch(name, function, args, kwargs)
             if found is not NotImplemented:
                 return found
         return function(*args, **kwargs)

@@ -14,7 +14,15 @@ from typing import Any
 from tfexp.core.shape import TensorShape
 
 
-class Composite:
+class Dispatching:
+    """A value that says what functions of tensors give of it."""
+
+    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What `function`, known as `name`, gives of arguments with this in it; NotImplemented where it has no meaning."""
+        return NotImplemented
+
+
+class Composite(Dispatching):
     """A value that is made of several tensors. Programs have their own, with a `_type_spec` that takes them apart."""
 
     _type_spec: Any
@@ -39,10 +47,6 @@ class Composite:
     def fed(self, value: Any) -> Sequence[Any]:
         """What feeding `value` feeds its parts with."""
         raise NotImplementedError
-
-    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What `function`, known as `name`, gives of arguments with this in it; NotImplemented where it has no meaning."""
-        return NotImplemented
 
 
 def is_nested(seq: Any, expand_composites: bool = False) -> bool:

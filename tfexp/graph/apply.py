@@ -14,7 +14,7 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import composite_among
+from tfexp.core.dispatch import dispatching_among
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import Arg, Attr, Op, set_builder
@@ -29,8 +29,8 @@ from tfexp.graph.tensor import Tensor
 def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """Build a node of `op`; returns its output, outputs (a named tuple), or the Operation when it has none."""
     values = _bind_arguments(op, args, kwargs)
-    if (composite := composite_among(values.values())) is not None:
-        found = composite.dispatch(op.name, functools.partial(op, name=name), args, kwargs)
+    if (dispatching := dispatching_among(values.values())) is not None:
+        found = dispatching.dispatch(op.name, functools.partial(op, name=name), args, kwargs)
         if found is not NotImplemented:
             return found
     graph = graph_of(values.values())

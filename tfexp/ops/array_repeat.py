@@ -142,9 +142,9 @@ def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None =
 
 
 def _with_rank_at_least(data: Tensor, wanted: int) -> Tensor:
-    """`data`, with axes of length 1 in front where only the run knows that it has too few."""
+    """A scalar as a vector; and `data` with axes of length 1 in front where only the run knows that it has too few."""
     if data.shape.ndims is not None:
-        return data
+        return data if data.shape.ndims else stack([data])
     sizes, ndims = shape(data), rank(data)
     dims: Any = concat([[1] * wanted, sizes], axis=0)
     return reshape(data, dims[-ndims:])  # type: ignore[operator]

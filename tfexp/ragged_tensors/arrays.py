@@ -216,8 +216,8 @@ def _masked(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
         return x.with_values(_masked(x.values, mask.values))
     kept = cast(mask.values, x.row_splits.dtype)
     lengths = segment.unsorted_segment_sum(kept, mask.value_rowids(), mask.nrows())
-    x.values.shape[:1].assert_is_compatible_with(mask.values.shape[:1])
-    with control_dependencies(rows.same([[x.row_splits], [mask.row_splits]])):
+    with control_dependencies(rows.same([[mask.row_splits], [x.row_splits]])):
+        x.values.shape[:1].assert_is_compatible_with(mask.values.shape[:1])
         places = array.reshape(array_mask.where_v2(mask.values), [-1])
     return RaggedTensor.from_row_lengths(gather(x.values, places), cast(lengths, x.row_splits.dtype), validate=False)
 
@@ -249,19 +249,35 @@ def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, na
     """Row i has the elements of `data` that `partitions` says i for. Source: `tf.ragged.stack_dynamic_partitions`."""
     with name_scope(name, "SegmentStack", [data, partitions, num_partitions]):
         x, which = converted(data), converted(partitions)
-        if isinstance(which, RaggedTensor):
-            return stack_dynamic_partitions(x.values, which.values, num_partitions)
-        if which.shape.rank is None:
-            raise ValueError("partitions must have known rank.")
-        if which.shape.rank == 0:
-            return RaggedTensor.from_value_rowids(expand_dims(x, 0), array.expand_dims(which, 0), num_partitions)
-        if which.shape.rank > 1:
-            shape: Any = array.shape(x)
-            x = array.reshape(x, array_join.concat([[-1], shape[which.shape.rank :]], 0))
-            which = array.reshape(which, [-1])
+        count = convert_to_tensor(num_partitions, name="num_partitions")
+        count.shape.assert_has_rank(0)
+        return _stacked(x, which, count)
+
+
+def _stacked(x: Any, which: Any, count: Tensor) -> RaggedTensor:
+    if which.shape.rank is None:
+        raise ValueError("partitions must have known rank.")
+    if isinstance(which, RaggedTensor) or (isinstance(x, RaggedTensor) and which.shape.rank > 1):
+        which = _with_ragged_rank(which, max(1, getattr(which, "ragged_rank", which.shape.rank - 1)))
+        x = _with_ragged_rank(x, max(which.ragged_rank, getattr(x, "ragged_rank", 0)))
+        message = "data and partitions have incompatible ragged shapes"
+        with control_dependencies(rows.same([[x.row_splits], [cast(which.row_splits, x.row_splits.dtype)]], message)):
+            return _stacked(x.values, which.values, count)
+    which.shape.assert_is_compatible_with(x.shape[: which.shape.rank])
+    if which.shape.rank == 0:
+        x, which = expand_dims(x, 0), array.expand_dims(which, 0)
+    if which.shape.rank > 1:
+        shape: Any = array.shape(x)
+        x = array.reshape(x, array_join.concat([[-1], shape[which.shape.rank :]], 0))
+        which = array.reshape(which, [-1])
+    count = cast(count, which.dtype)
+    checks = [
+        check_compare.assert_non_negative(which, message="partitions must be non-negative"),
+        check_compare.assert_less(which, count, message="partitions must be less than num_partitions"),
+    ]
+    with control_dependencies(checks):
         order = argsort(which, stable=True)
-        ids = array_gather.gather(which, order)
-        return RaggedTensor.from_value_rowids(gather(x, order), ids, cast(num_partitions, ids.dtype))
+    return RaggedTensor.from_value_rowids(gather(x, order), array_gather.gather(which, order), count)
 
 
 def one_hot(

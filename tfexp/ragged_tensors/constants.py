@@ -33,7 +33,7 @@ def constant(
         raise ValueError(f"row_splits must have dtype int32 or int64; got {kind.name}")
     with name_scope(name, "RaggedConstant"):
         flat, splits, shape = _taken_apart(pylist, ragged_rank, inner_shape)
-        if shape is not None and not len(flat):  # no values tell of the inner dimensions
+        if shape is not None and scalar_depth(flat) is None:  # no values tell of the inner dimensions
             flat = np.zeros(shape, np.float32 if dtype is None else dtypes.as_dtype(dtype).as_numpy_dtype)
         result: Any = dense_constant(flat, dtype, shape, name="values", verify_shape=shape is not None)
         for each in reversed(splits):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
@@ -36,14 +37,14 @@ def from_tensor(
             if lengths is not None:
                 raise ValueError("If ragged_rank > 1, then lengths must be a nested list of lengths")
             whole: Any = array.shape(tensor, out_type=kind)
-            flat = array.reshape(tensor, array_join.concat([[-1], whole[ragged_rank:]], 0))
+            flat = _joined(tensor, ragged_rank, whole)
             result = from_tensor(flat, None, padding, 1, None, kind)
             for axis in range(ragged_rank - 1, 0, -1):
                 result = of_rows(result, _even_splits(reduce.reduce_prod(whole[:axis]), whole[axis]))
             return result
         sizes: Any = array.shape(tensor, out_type=kind)
         count, width = sizes[0], sizes[1]
-        flat = array.reshape(tensor, array_join.concat([[-1], sizes[2:]], 0))
+        flat = _joined(tensor, 2, sizes)
         if padding is not None:
             lengths = _without_padding(tensor, padding, kind)
         if lengths is None:
@@ -54,6 +55,14 @@ def from_tensor(
         kept = array_mask.sequence_mask(lengths, width)
         splits = array_join.concat([cast([0], kind), cumulative.cumsum(lengths)], 0)
         return of_rows(array_mask.boolean_mask(tensor, kept), splits)
+
+
+def _joined(tensor: Tensor, count: int, sizes: Any) -> Tensor:
+    """The tensor, its first `count` dimensions made one. (-1 would not do: there may be no elements.)"""
+    joined = array.reshape(tensor, array_join.concat([[reduce.reduce_prod(sizes[:count])], sizes[count:]], 0))
+    if tensor.shape.rank is not None:
+        joined.set_shape(TensorShape([tensor.shape[:count].num_elements()]).concatenate(tensor.shape[count:]))
+    return joined
 
 
 def _by_nested_lengths(tensor: Tensor, lengths: Any, kind: Any) -> RaggedTensor:
@@ -73,7 +82,7 @@ def _without_padding(tensor: Tensor, padding: Any, kind: Any) -> Tensor:
     """How long rows are up to the last value (of more dimensions: with anything in it) that is not `padding`."""
     padding = convert_to_tensor(padding, tensor.dtype, name="padding")
     if padding.shape.rank is not None and tensor.shape.rank is not None:
-        tensor.shape[2:].assert_is_compatible_with(padding.shape)
+        padding.shape.assert_is_compatible_with(tensor.shape[2:])
     different = comparison.not_equal(tensor, padding)
     if tensor.shape.rank is not None and tensor.shape.rank > 2:
         different = reduce.reduce_any(different, axis=list(range(2, tensor.shape.rank)))

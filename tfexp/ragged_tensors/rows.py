@@ -62,15 +62,15 @@ def checked_splits(splits: Tensor, count: Tensor) -> Tensor:
         return array_identity.identity(splits)
 
 
-def same(splits: Sequence[Sequence[Tensor]]) -> list[Any]:
+def same(splits: Sequence[Sequence[Tensor]], message: str = _DIFFERENT) -> list[Any]:
     """Checks that all have the row splits of the first. ValueError where they have another number of them."""
     first, checks = splits[0], []
     for others in splits[1:]:
         if len(others) != len(first):
-            raise ValueError(_DIFFERENT)
+            raise ValueError(message)
         for mine, theirs in zip(first, others, strict=True):
             if mine is not theirs:
-                checks.append(check_compare.assert_equal(mine, theirs, message=_DIFFERENT))
+                checks.append(check_compare.assert_equal(mine, theirs, message=message))
     return checks
 
 

@@ -16,7 +16,7 @@ from tfexp.ops import check_compare as check
 from tfexp.ops.array_identity import identity
 from tfexp.ops.cast import cast
 from tfexp.ragged_tensors import rows
-from tfexp.ragged_tensors.arrays import concat, gather, stack_dynamic_partitions
+from tfexp.ragged_tensors.arrays import concat, expand_dims, gather, stack_dynamic_partitions
 from tfexp.ragged_tensors.elementwise import map_flat_values
 from tfexp.ragged_tensors.tensor import RaggedTensor, converted, of_rows
 
@@ -53,23 +53,36 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
         raise ValueError("For ragged tensors, batch_dims must be 0")
     with name_scope(name, "RaggedGatherNd", [params, indices]):
         params, indices = converted(params), converted(indices)
-        if isinstance(indices, RaggedTensor):
-            return indices.with_values(gather_nd(params, indices.values))
-        if not isinstance(params, RaggedTensor):
+        if not isinstance(params, RaggedTensor) and not isinstance(indices, RaggedTensor):
             return array_gather.gather_nd(params, indices)
         rank = indices.shape.rank
-        length = None if not rank else indices.shape.as_list()[-1]
+        if rank is None:
+            raise ValueError("indices.rank be statically known.")
+        if rank == 0:
+            raise ValueError("indices.rank must be at least 1.")
+        if isinstance(indices, RaggedTensor):
+            if rank == indices.ragged_rank + 1:
+                raise ValueError("The innermost dimension of indices may not be ragged")
+            return indices.with_values(gather_nd(params, indices.values))
+        length = indices.shape.as_list()[-1]
         if length is None:
-            if rank is None:
-                raise ValueError("indices.rank be statically known.")
-            raise ValueError(
-                "indices.rank must be at least 1." if rank == 0 else "indices.shape[-1] must be statically known."
-            )
+            raise ValueError("indices.shape[-1] must be statically known.")
+        if length == 0:
+            return _whole(params, indices, rank)
         if rank == 1:
             return gather_nd(params, array.expand_dims(indices, 0))[0]
         if rank > 2:
             return gather_nd(params, RaggedTensor.from_tensor(indices, ragged_rank=rank - 2))
         return _at(params, array_join.unstack(cast(indices, params.row_splits.dtype), num=length, axis=1))
+
+
+def _whole(params: RaggedTensor, indices: Tensor, rank: int) -> Any:
+    """All of `params` for each of the indices, which spell no place."""
+    sizes: Any = array.shape(indices)
+    inner = array_fill.ones([array.rank(params.flat_values) + params.ragged_rank], dtypes.int32)  # type: ignore[operator]
+    for _ in range(rank - 1):
+        params = expand_dims(params, 0)
+    return tile(params, array_join.concat([sizes[:-1], inner], 0))
 
 
 def _at(x: Any, places: Sequence[Any]) -> Any:
@@ -153,12 +166,13 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
             return _coordinates(condition)
         x, y = converted(x), converted(y)
         ranks = [t.shape.rank for t in (condition, x, y)]
-        if None not in ranks and ranks[0] == ranks[1] == ranks[2]:
+        if all(isinstance(t, RaggedTensor) for t in (condition, x, y)):
             return map_flat_values(array_mask.where, condition, x, y)
         if ranks[0] == 1 and all(r is None or r > 1 for r in ranks[1:]):
             return _rows_where(condition, x, y)
-        condition.shape.assert_has_rank(1)
-        raise ValueError(f"x and y must have a rank above that of condition; the ranks are {ranks}")
+        if not isinstance(condition, RaggedTensor):
+            condition.shape.assert_has_rank(1)
+        raise ValueError("Input shapes do not match.")
 
 
 def _rows_where(condition: Tensor, x: Any, y: Any) -> Any:

@@ -469,7 +469,13 @@ def of_rows(values: Any, row_splits: Tensor) -> RaggedTensor:
 
 
 def converted(value: Any, dtype: Any = None) -> Any:
-    """A RaggedTensor as it is, or of a RaggedTensorValue; anything else as a tensor."""
+    """A RaggedTensor as it is, or of a RaggedTensorValue; anything else as a tensor. ValueError for another `dtype`."""
+    if isinstance(value, (RaggedTensor, RaggedTensorValue)) and dtype is not None:
+        wanted, found = dtypes.as_dtype(dtype), dtypes.as_dtype(value.dtype)
+        if not wanted.is_compatible_with(found):
+            raise ValueError(
+                f"Tensor conversion requested dtype {wanted.name} for RaggedTensor with dtype {found.name}: {value!r}"
+            )
     if isinstance(value, RaggedTensor):
         return value
     if isinstance(value, RaggedTensorValue):

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tfexp.core.dispatch import dispatching_among
+from tfexp.core.nest import Dispatching
 
-class RaggedTensorValue:
+
+class RaggedTensorValue(Dispatching):
     """Row i is values[row_splits[i]:row_splits[i + 1]]; `values` is an array, or again a RaggedTensorValue."""
 
     def __init__(self, values: Any, row_splits: Any):
@@ -49,6 +53,19 @@ class RaggedTensorValue:
     def shape(self) -> tuple[int | None, ...]:
         inner: tuple[int | None, ...] = tuple(self._values.shape)[1:]
         return (len(self._row_splits) - 1, None, *inner)
+
+    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """What `function` gives of the ragged tensor of these arrays."""
+        from tfexp.ragged_tensors.tensor import converted
+
+        def given(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [given(element) for element in value]
+            return converted(value) if isinstance(value, RaggedTensorValue) else value
+
+        args, kwargs = [given(value) for value in args], {key: given(value) for key, value in kwargs.items()}
+        ragged = dispatching_among([*args, *kwargs.values()])
+        return NotImplemented if ragged is None else ragged.dispatch(name, function, args, kwargs)
 
     def to_list(self) -> list[Any]:
         """Nested lists."""
