@@ -193,3 +193,20 @@ def test_frames_along_an_axis_that_is_there(session: tf.Session) -> None:
 def test_frames_overlap_by_a_whole_number() -> None:
     with pytest.raises(ValueError, match="frame_step must be an integer"):
         tf.signal.overlap_and_add(X, 1.0)
+
+
+def test_cepstra_of_as_many_bins_as_a_run_has(session: tf.Session) -> None:
+    fed = tf.placeholder(tf.float32)
+    found = session.run(tf.signal.mfccs_from_log_mel_spectrograms(fed), {fed: X})
+    np.testing.assert_allclose(found, session.run(tf.signal.mfccs_from_log_mel_spectrograms(X)), rtol=1e-6)
+
+
+def test_mel_weights_of_a_sample_rate_that_is_a_tensor(session: tf.Session) -> None:
+    weights = tf.signal.linear_to_mel_weight_matrix(4, 5, tf.constant(8000), 10.0, 3800.0, tf.float64)
+    expected = tf.signal.linear_to_mel_weight_matrix(4, 5, 8000, 10.0, 3800.0, tf.float64)
+    np.testing.assert_allclose(*session.run([weights, expected]), atol=1e-6)
+
+
+def test_frames_are_filled_up_with_one_number(session: tf.Session) -> None:
+    with pytest.raises(ValueError, match=r"Shape \(1,\) must have rank 0"):
+        tf.signal.frame(tf.ones([8]), 3, 2, pad_end=True, pad_value=[1.0])

@@ -473,8 +473,9 @@ def test_scopes_are_left_in_the_order_in_which_they_were_opened() -> None:
         outer = tf.variable_creator_scope(lambda make, **arguments: make(**arguments))
         outer.__enter__()
         with tf.variable_creator_scope(lambda make, **arguments: make(**arguments)):
-            with pytest.raises(RuntimeError, match=r"Exiting variable_creator_scope without proper nesting\."):
+            with pytest.raises(RuntimeError) as refused:
                 outer.__exit__(None, None, None)
+            refused.match(r"Exiting variable_creator_scope without proper nesting\.")
         outer.__exit__(None, None, None)
 
 

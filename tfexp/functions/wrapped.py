@@ -19,7 +19,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import UnorderedGraph
 from tfexp.graph.type_spec import TensorSpec
 from tfexp.ops.calls import function_name
-from tfexp.ops.variable_base import Variable
 
 
 class WrappedFunction(ConcreteFunction):
@@ -72,9 +71,9 @@ class _KeptVariables(Variables):
 
     def __init__(self) -> None:
         super().__init__()
-        self.made: list[Variable] = []
+        self.made: list[Any] = []
 
-    def add(self, variable: Variable, collections: Sequence[Any]) -> None:
+    def add(self, variable: Any, collections: Sequence[Any]) -> None:
         super().add(variable, collections)
         self.made.append(variable)
         trainable = [GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else []
@@ -101,8 +100,8 @@ class _Part:
 def wrap_function(fn: Callable[..., Any], signature: Sequence[Any], name: str | None = None) -> WrappedFunction:
     """`fn`, a function of tensors that fit `signature`, as a graph function that keeps the variables it makes.
 
-    `fn` is run once, here, and may do what programs of TF1 do: make variables, use them, add control dependencies. What is no
-    spec in `signature` is an argument as it is.
+    `fn` is run once, here, and may do what programs of TF1 do: make variables, use them, add control dependencies. What
+    is no spec in `signature` is an argument as it is.
     """
     variables = _KeptVariables()
     bound = Parameters(fn).as_arguments(tuple(signature))

@@ -166,7 +166,7 @@ def linear_to_mel_weight_matrix(
             nyquist = cast(sample_rate, dtype) / 2
             hertz: Any = array_fill.linspace(array_fill.zeros([], dtype), nyquist, num_spectrogram_bins)
             bins: Any = _MEL_HIGH_Q * log1p(expand_dims(hertz[1:], 1) / _MEL_BREAK)
-            weighed = maximum(0.0, minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
+            weighed = maximum(minimum((bins - low) / (middle - low), (high - bins) / (high - middle)), 0.0)
             return pad(weighed, [[1, 0], [0, 0]], name="weights")
         bins = _mel(np.linspace(0.0, sample_rate / 2, num_spectrogram_bins)[1:])[:, None]
         weights = np.maximum(0.0, np.minimum((bins - low) / (middle - low), (high - bins) / (high - middle)))
@@ -180,8 +180,10 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
     """
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         spectrograms = convert_to_tensor(log_mel_spectrograms)
-        count = spectrograms.shape[-1].value
-        if not count:
-            raise ValueError(f"num_mel_bins must be known and positive. Got: {log_mel_spectrograms}")
+        count = _length(spectrograms)
+        if isinstance(count, int) and count == 0:
+            raise ValueError(f"num_mel_bins must be positive. Got: {log_mel_spectrograms}")
         found: Any = dct(spectrograms, type=2)
-        return found * float(1 / math.sqrt(count * 2.0))  # type: ignore[no-any-return]
+        if isinstance(count, int):
+            return found * float(1 / math.sqrt(count * 2.0))  # type: ignore[no-any-return]
+        return found * rsqrt(cast(count, spectrograms.dtype) * 2.0)  # type: ignore[no-any-return, operator]

@@ -70,7 +70,9 @@ def frame(
             missing = maximum(0, frame_length + frame_step * (count - 1) - length)
             paddings: list[Any] = [[0, 0]] * ndims
             paddings[axis] = [0, missing]
-            signal = pad(signal, paddings, constant_values=pad_value)
+            filling = convert_to_tensor(pad_value, signal.dtype, name="pad_value")
+            filling.shape.assert_has_rank(0)
+            signal = pad(signal, paddings, constant_values=filling)
         else:
             count = maximum(0, 1 + (length - frame_length) // frame_step)
         starts = reshape(range_(count) * frame_step, [-1, 1])  # type: ignore[operator]
