@@ -177,7 +177,7 @@ class VariableStore:
                 shape=None if shape.rank is None else shape,
             )
         self._vars[request.name] = variable  # type: ignore[index]
-        variables_made()
+        variables_made(self)
         if request.regularizer:
             add_regularization_loss(str(request.name), variable, request.regularizer)
         return variable
