@@ -289,7 +289,7 @@ class World:
                 host.cancel[(machine, ask)] = state.cancel
                 self._post(host, lambda: self._begin_graph(host, command, state))
             case ev.Drop(containers):
-                host.resources.clear(containers or None)
+                host.resources.reset(containers)
             case ev.Unload(program=program):
                 program.close()
             case ev.Forget(session):

@@ -112,6 +112,30 @@ def test_what_names_no_container_is_in_that_of_the_servers_job(target: str) -> N
             sess.run(r)
 
 
+@pytest.mark.parametrize(
+    ("containers", "kept"),
+    [
+        (None, [False, True]),
+        ([], [False, True]),
+        ([""], [True, True]),
+        (["mine"], [True, False]),
+        (["mine", ""], [True, False]),
+    ],
+)
+def test_reset_drops_the_containers_that_are_named_and_else_the_default_one(
+    target: str, containers: list[str] | None, kept: list[bool]
+) -> None:
+    variables = [tf.Variable(7.0, name="v")]
+    with tf.container("mine"):
+        variables.append(tf.Variable(7.0, name="v"))
+    there = [tf.is_variable_initialized(v) for v in variables]
+    with tf.Session(target) as sess:
+        sess.run([v.initializer for v in variables])
+    tf.Session.reset(target, containers)
+    with tf.Session(target) as sess:
+        assert sess.run(there) == kept
+
+
 def test_rows_of_a_variable_that_another_graph_made_smaller(target: str) -> None:
     small = tf.get_variable("v", [2, 3])
     with tf.Session(target) as sess:

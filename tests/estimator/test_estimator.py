@@ -249,3 +249,15 @@ def test_libraries_may_allow_what_cannot_be(tmp_path: Path, monkeypatch: pytest.
 def test_model_functions_are_held_to_their_word(tmp_path: Path, function: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         tf.estimator.Estimator(function, str(tmp_path)).evaluate(rows(1))
+
+
+@pytest.mark.parametrize(("shared", "table"), [(False, "VarHandleOp"), (True, "VariableV2")])
+def test_variables_of_deep_models_are_resources_except_shared_tables(shared: bool, table: str) -> None:
+    words = tf.feature_column.categorical_column_with_identity("x", 3)
+    embed = tf.feature_column.embedding_column
+    columns = tf.feature_column.shared_embedding_columns([words], 2) if shared else [embed(words, 2)]
+    deep = tf.estimator.DNNRegressor([5], columns, batch_norm=True)
+    deep.model_fn({"x": tf.constant([[0], [2]])}, tf.constant([[1.0], [2.0]]), tf.estimator.ModeKeys.EVAL, deep.config)
+    assert [v.op.type for v in tf.global_variables("dnn/input")] == [table]
+    rest = tf.global_variables("dnn/hidden") + tf.global_variables("dnn/logits")
+    assert {v.op.type for v in rest} == {"VarHandleOp"} and len(rest) == 8

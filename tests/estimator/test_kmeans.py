@@ -122,3 +122,12 @@ def test_the_older_estimator_takes_features_by_name_and_gives_squares(tmp_path):
     assert model.cluster_centers().shape == (2, 3)
     first = next(model.transform(input_fn))
     np.testing.assert_allclose(first, ((model.cluster_centers() - POINTS[0]) ** 2).sum(1), rtol=1e-4)
+
+
+def test_training_goes_on_from_centers_that_took_all_of_the_input(tmp_path):
+    """One batch per call: the first goes to the choice of centers, and they are kept though no step has come to its end."""
+    model = tf.estimator.experimental.KMeans(2, str(tmp_path), use_mini_batch=False, seed=3)
+    for steps in (1, 3):
+        model.train(lambda: tf.train.limit_epochs(tf.constant(POINTS), 1))
+        assert model.cluster_centers().shape == (2, 3)
+        assert model.get_variable_value("global_step") == steps

@@ -152,6 +152,12 @@ def test_variables_are_listed_below_their_columns() -> None:
     assert tf.get_collection("mine") == [v for variables in of_columns[0].values() for v in variables]
 
 
+def test_weights_of_linear_models_are_resources_and_tables_references() -> None:
+    fc.linear_model(features(), [X, LETTERS])
+    fc.input_layer(features(), [fc.embedding_column(LETTERS, 2)])
+    assert [v.op.type for v in tf.global_variables()] == ["VarHandleOp"] * 3 + ["VariableV2"]
+
+
 def test_weights_are_in_the_collections_that_are_asked_for_wherever_they_are() -> None:
     with tf.variable_scope("", custom_getter=lambda getter, *args, **how: getter(*args, **{**how, "collections": ["own"]})):
         fc.linear_model(features(), [X], weight_collections=["mine"])

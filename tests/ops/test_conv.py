@@ -240,7 +240,7 @@ CASES = [
             Error(
                 [i32(3, 5, 5, 3), (3, 3, 3, 5), (2, 3, 3, 5)],
                 InvalidArgumentError,
-                "must have the same batch size. Input batch: 3, outbackprop batch: 2",
+                "must have the same batch sizeinput batch: 3outbackprop batch: 2 batch_dim: 0",
             ),
             Error(
                 [i32(2, 6, 5, 3), (3, 3, 3, 5), (2, 3, 3, 5)],

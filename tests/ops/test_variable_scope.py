@@ -353,16 +353,16 @@ def test_custom_getters() -> None:
     calls: list[str] = []
 
     def adding(suffix: str) -> Any:
-        def getter(inner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        def own(getter: Any, name: str, *args: Any, **kwargs: Any) -> Any:
             calls.append(name)
             assert args == ()
             assert set(kwargs) == {
                 "shape", "dtype", "initializer", "regularizer", "reuse", "trainable", "collections", "caching_device",
                 "partitioner", "validate_shape", "use_resource", "constraint", "synchronization", "aggregation",
             }  # fmt: skip
-            return inner(name + suffix, **kwargs)
+            return getter(name + suffix, **kwargs)
 
-        return getter
+        return own
 
     with tf.variable_scope("a", custom_getter=adding("_outer")):
         assert tf.get_variable("x", [1]).op.name == "a/x_outer"
@@ -370,8 +370,10 @@ def test_custom_getters() -> None:
             assert tf.get_variable("y", [1]).op.name == "a/b/y_inner_outer"
         assert tf.get_variable("z", [1], custom_getter=adding("_own")).op.name == "a/z_own"
     assert calls == ["a/x", "a/b/y", "a/b/y_inner", "a/z"]
-    negated = tf.get_variable("n", [1], initializer=tf.ones_initializer(), custom_getter=lambda g, *a, **k: -g(*a, **k))
+    negated = tf.get_variable("n", [1], initializer=tf.ones_initializer(), custom_getter=lambda getter, **k: -getter(**k))
     assert negated.op.type == "Neg"
+    with pytest.raises(TypeError, match="'inner'"):  # by name, as all that a custom getter is called with
+        tf.get_variable("m", [1], custom_getter=lambda inner, *a, **k: inner(*a, **k))
 
 
 def test_local_variables() -> None:

@@ -289,53 +289,6 @@ def test_scatter_nd_methods() -> None:
     assert got == [[[1, 7], [3, 4]], [[1, 7], [4, 5]], [[-4, 7], [4, 5]]]
 
 
-class Index:
-    """Gives the index that it was indexed with."""
-
-    def __getitem__(self, key: Any) -> Any:
-        return key
-
-
-SLICES = [
-    (lambda v: v[0], [7.0, 8.0, 9.0]),
-    (lambda v: v[:, 1], [7.0, 8.0]),
-    (lambda v: v[1, 2], 7.0),
-    (lambda v: v[..., tf.newaxis, 1:], [[[7.0, 8.0]], [[9.0, 0.0]]]),
-    (lambda v: v[::-1, ::2], [[7.0, 8.0], [9.0, 0.0]]),
-    (lambda v: v[1:], -1.0),
-]
-
-
-@pytest.mark.parametrize(("cut", "value"), SLICES)
-def test_assignment_to_slices(cut: Any, value: Any) -> None:
-    v = tf.Variable(A, name="v")
-    with tf.name_scope("s"):
-        part = cut(v)
-    assigned = part.assign(value)
-    expected = A.copy()
-    expected[cut(Index())] = value
-    assert (assigned.op.name, assigned.op.type, assigned.get_shape()) == (
-        "s/strided_slice/_assign",
-        "StridedSliceAssign",
-        [2, 3],
-    )
-    with tf.Session() as session:
-        session.run(v.initializer)
-        np.testing.assert_array_equal(session.run(assigned), expected)
-        np.testing.assert_array_equal(session.run(v), expected)
-
-
-def test_assignment_to_slices_refuses_other_shapes() -> None:
-    v = tf.Variable(A, name="v")
-    named = v[0].assign([1.0, 2.0], name="named")
-    assert named.op.name == "named"
-    with tf.Session() as session:
-        session.run(v.initializer)
-        with pytest.raises(errors.InvalidArgumentError, match=r"Cannot broadcast input shape \[2\] into final shape \[3\]"):
-            session.run(named)
-        np.testing.assert_array_equal(session.run(v), A)
-
-
 def test_what_reads_a_variable_has_the_shape_that_was_assigned_last() -> None:
     v = tf.Variable(A, name="v")
     change = tf.assign(v, np.full([5, 2], 3.0, np.float32), validate_shape=False)

@@ -87,6 +87,34 @@ def test_every_read_of_every_variable_comes_before_unordered_updates():
             assert session.run([read_b, update_b.op, update_a]) == [100.0 * (i + 1), None, i + 2.0]
 
 
+def queued():
+    queue = tf.FIFOQueue(1, [tf.int32], [[]])
+    tf.add_to_collection("before", queue.close())
+    return queue.dequeue()
+
+
+@pytest.mark.parametrize(
+    "make_input",
+    [
+        queued,
+        lambda: tf.data.Dataset.range(0).make_one_shot_iterator().get_next(),
+        lambda: tf.count_up_to(tf.Variable(0), 0),
+    ],
+    ids=["queue", "dataset", "count"],
+)
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_what_does_not_need_the_input_is_done_when_that_ends(make_input, use_resource):
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        got = make_input()
+        steps = tf.Variable(0, use_resource=use_resource)
+        step = tf.assign_add(steps, 1)
+        session.run([tf.global_variables_initializer(), tf.local_variables_initializer(), graph.get_collection("before")])
+        for run in range(RUNS):
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run([got, step])
+            assert session.run(steps) == run + 1
+
+
 def test_swapping_through_reads():
     with tf.Graph().as_default(), tf.Session() as session:
         a, b = variable([1.0, 2.0], "a"), variable([3.0, 5.0], "b")

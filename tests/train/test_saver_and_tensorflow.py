@@ -100,3 +100,16 @@ def test_tensorflow_goes_on_from_our_files(tmp_path: Path, finished: dict[str, A
     assert done.returncode == 0, done.stderr
     found = {name: np.array(value, finished[name].dtype) for name, value in json.loads(done.stdout).items()}
     assert_same(found, finished)
+
+
+def test_parts_of_resources_are_read_among_the_nodes_that_save() -> None:
+    tf.get_variable("w", [4], partitioner=tf.fixed_size_partitioner(2), use_resource=True)
+    tf.train.Saver()
+    saving = tf.get_default_graph().get_operation_by_name("save/SaveV2")
+    values = [value.op for value in saving.inputs[3:]]
+    assert [(op.name, op.device) for op in values] == [
+        ("save/Identity_1", "/device:CPU:0"),
+        ("save/Identity_3", "/device:CPU:0"),
+    ]
+    reads = [value.inputs[0].op.inputs[0].op.name for value in values]
+    assert reads == ["save/Read/ReadVariableOp", "save/Read_1/ReadVariableOp"]

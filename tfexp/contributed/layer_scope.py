@@ -21,13 +21,13 @@ _NAMES = {
 def variable_getter(renames: Mapping[str, str] = _NAMES) -> Callable[..., Any]:
     """The custom getter under which layers, and what normalises and activates, make model variables of other names."""
 
-    def getter(next_getter: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
+    def renaming(getter: Callable[..., Any], name: str, *args: Any, **kwargs: Any) -> Any:
         scope, _, short = name.rpartition("/")
         short = renames.get(short, short)
         whole = f"{scope}/{short}" if scope else short
-        return model_variable(whole, *args, custom_getter=next_getter, **kwargs)
+        return model_variable(whole, *args, custom_getter=getter, **kwargs)
 
-    return getter
+    return renaming
 
 
 def get_variable_collections(variables_collections: Any, name: str) -> Any:

@@ -123,7 +123,7 @@ class Execute:
 
 @dataclass(frozen=True)
 class Drop:
-    """Drop the resources of these containers (all of them if none is named)."""
+    """Drop the resources of these containers (the default one if none is named)."""
 
     containers: tuple[str, ...]
 

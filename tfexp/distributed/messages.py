@@ -132,7 +132,7 @@ class CloseSession:
 
 @dataclass(frozen=True)
 class Reset:
-    """Drop these containers everywhere (all of them if there are none named) and close the master's sessions."""
+    """Drop these containers everywhere (the default one if none is named) and close the master's sessions."""
 
     containers: tuple[str, ...]
     device_filters: tuple[str, ...] = ()

@@ -307,7 +307,7 @@ class Task:
                 if call_state is not None:
                     self._set_timer(number, call_state, milliseconds / 1e3)
             case ev.Drop(containers):
-                self.resources.clear(containers or None)
+                self.resources.reset(containers)
             case ev.LetGo(step):
                 for holder in list(self._sessions.values()):
                     holder.let_go(step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from tfexp.core import dtypes
@@ -210,6 +210,11 @@ class CategoricalColumn(FeatureColumn):
         self, inputs: Features, weight_collections: Any = None, trainable: bool | None = None
     ) -> _IdWeightPair:
         return self.get_sparse_tensors(inputs)
+
+
+def is_feature_column_v2(feature_columns: Iterable[Any]) -> bool:
+    """Whether all columns are of the later kind, which Keras' layers take too."""
+    return all(getattr(column, "_is_v2_column", False) for column in feature_columns)
 
 
 def check_batch_sizes(columns: Sequence[Any], outputs: Sequence[Tensor]) -> None:

@@ -241,6 +241,7 @@ class SharedEmbeddingColumn(EmbeddingColumn):
     """One of several embeddings that have one table; `collection` says which, per graph."""
 
     shared_embedding_collection_name: str
+    _is_v2_column = False
 
     @property
     def name(self) -> str:  # type: ignore[override]

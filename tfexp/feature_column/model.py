@@ -166,7 +166,7 @@ def linear_in_scope(
     made = Features(features)
 
     def weights_of(size: list[int]) -> Any:
-        weights = get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable)
+        weights = get_variable("weights", size, initializer=zeros_initializer(), trainable=trainable, use_resource=True)
         keep(_parts(weights), weight_collections)
         return weights
 
@@ -180,7 +180,7 @@ def linear_in_scope(
             cols_to_vars[column] = own
     check_batch_sizes(columns, outputs)
     total = add_n(outputs, name="weighted_sum_no_bias")
-    bias = get_variable("bias_weights", shape=[units], initializer=zeros_initializer(), trainable=trainable)
+    bias = get_variable("bias_weights", [units], initializer=zeros_initializer(), trainable=trainable, use_resource=True)
     keep(_parts(bias), weight_collections)
     if cols_to_vars is not None:
         cols_to_vars["bias"] = _parts(bias)

@@ -114,8 +114,8 @@ class Tensor:
 
     def __iter__(self) -> Any:
         raise OperatorNotAllowedInGraphError(
-            "iterating over `tf.Tensor` is not allowed in Graph execution: Tensor objects are only iterable when eager "
-            f"execution is enabled. To iterate over {self.name} use tf.map_fn."
+            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate this function "
+            f"with @tf.function. To iterate over {self.name} in a graph use tf.map_fn."
         )
 
     def __len__(self) -> int:

@@ -274,11 +274,11 @@ def strided_slice(
     result: Tensor = strided_slice_op(input_, begin, end, strides, name=name, **masks)
     parent_name = name
 
-    def assign(value: Any, name: str | None = None) -> Any:
+    def assign(val: Any, name: str | None = None) -> Any:
         if var is None:
             raise ValueError("Sliced assignment is only supported for variables")
         return var._strided_slice_assign(
-            begin=begin, end=end, strides=strides, value=value, name=name or f"{parent_name}_assign", **masks
+            begin=begin, end=end, strides=strides, value=val, name=name or f"{parent_name}_assign", **masks
         )
 
     result.assign = assign  # type: ignore[attr-defined]

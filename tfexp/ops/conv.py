@@ -107,29 +107,32 @@ def _forward_shape(op: Op, rank: int) -> None:
         return formatted(batch, space, out_depth, data_format)
 
 
-def _input_gradient_shape(op: Op, rank: int) -> None:
+def _input_gradient_shape_2d(op: Op) -> None:
     @op.shape
     def _(input_sizes: InputShape, filter: InputShape, out_backprop: InputShape, **attrs: Any) -> TensorShape:
         with_rank(input_sizes, 1)
-        filters, grads = with_rank(filter, rank).as_list(), with_rank(out_backprop, rank).as_list()
-        data_format = _format(attrs, rank)
+        filters, grads = with_rank(filter, 4).as_list(), with_rank(out_backprop, 4).as_list()
+        data_format = _format(attrs, 4)
         batch, out_depth = batch_and_depth(grads, data_format)
         merged_dims(out_depth, filters[-1])
         dims = input_sizes.value_as_shape.known_dims
-        if rank == 5:  # of three dimensions in space, the gradient's batch says nothing
-            batch = None
         if dims is None:
-            return formatted(batch, [None] * (rank - 2), None, data_format)
-        if rank == 4 and len(dims) == 2:
+            return formatted(batch, [None, None], None, data_format)
+        if len(dims) == 2:
             return formatted(batch, dims, filters[-2], data_format)
-        if len(dims) != rank:
-            if rank == 4:
-                raise ValueError(
-                    f"Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {len(dims)}"
-                )
-            raise ValueError(f"Shape must be rank {rank} but is rank {len(dims)}")
+        if len(dims) != 4:
+            raise ValueError(
+                f"Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {len(dims)}"
+            )
         given, depth = batch_and_depth(dims, data_format)
         return formatted(merged_dims(given, batch), spatial(dims, data_format), depth, data_format)
+
+
+@conv3d_backprop_input_v2_op.shape
+def _(input_sizes: InputShape, filter: InputShape, out_backprop: InputShape) -> TensorShape:
+    """In three dimensions what the filter and the gradient are says nothing."""
+    with_rank(input_sizes, 1)
+    return with_rank(input_sizes.value_as_shape, 5)
 
 
 def _filter_gradient_shape(op: Op, rank: int) -> None:
@@ -141,8 +144,7 @@ def _filter_gradient_shape(op: Op, rank: int) -> None:
 
 _forward_shape(conv2d_op, 4)
 _forward_shape(conv3d_op, 5)
-_input_gradient_shape(conv2d_backprop_input_op, 4)
-_input_gradient_shape(conv3d_backprop_input_v2_op, 5)
+_input_gradient_shape_2d(conv2d_backprop_input_op)
 _filter_gradient_shape(conv2d_backprop_filter_op, 4)
 _filter_gradient_shape(conv3d_backprop_filter_v2_op, 5)
 conv3d_backprop_input_op.shape(lambda input, filter, out_backprop: with_rank(input, 5))
@@ -183,6 +185,15 @@ def _checked_forward(x: Sequence[int], filters: Sequence[int], rank: int, attrs:
     return _lay(x, filters, attrs)
 
 
+# How errors call the kernels, by the rank of inputs.
+_GRADIENT_NAMES = {
+    ("Input", 4): "Conv2DCustomBackpropInput",
+    ("Input", 5): "Conv3DBackpropInputOp",
+    ("Filter", 4): "Conv2DCustomBackpropFilter",
+    ("Filter", 5): "Conv3DBackpropFilterOp",
+}
+
+
 def _checked_backward(
     name: str, x: Sequence[int], filters: Sequence[int], grad: Sequence[int], rank: int, attrs: dict[str, Any]
 ) -> Windows:
@@ -193,8 +204,8 @@ def _checked_backward(
     (batch, depth), (grad_batch, out_depth) = batch_and_depth(x, data_format), batch_and_depth(grad, data_format)
     if batch != grad_batch:
         raise ValueError(
-            f"{name}: input and out_backprop must have the same batch size. Input batch: {batch}, outbackprop batch: "
-            f"{grad_batch}, batch_dim: 0"
+            f"{name}: input and out_backprop must have the same batch size"
+            f"input batch: {batch}outbackprop batch: {grad_batch} batch_dim: 0"
         )
     if filters[-2] <= 0 or depth % filters[-2]:
         raise ValueError(f"{name}: input depth must be evenly divisible by filter depth")
@@ -226,9 +237,8 @@ def _input_dims(sizes: Array, filters: Sequence[int], grad: Sequence[int], rank:
     dims = [int(d) for d in sizes]
     if rank == 4 and len(dims) == 2:
         return in_format(grad[0], dims, filters[-2], data_format)
-    if len(dims) != rank:
-        allowed = "4 values or 2 values" if rank == 4 else f"{rank} values"
-        raise ValueError(f"Conv{rank - 2}DBackpropInput requires input_sizes to contain {allowed}, but got: {len(dims)}")
+    if rank == 4 != len(dims):
+        raise ValueError(f"Conv2DBackpropInput requires input_sizes to contain 4 values or 2 values, but got: {len(dims)}")
     if min(dims) < 0:
         raise ValueError(f"Dimension {min(dims)} must be >= 0")
     return dims
@@ -273,7 +283,7 @@ def _attach_forward(op: Op, rank: int) -> None:
 
 
 def _attach_input_gradient(op: Op, rank: int) -> None:
-    name = f"Conv{rank - 2}DCustomBackpropInput"
+    name = _GRADIENT_NAMES["Input", rank]
 
     @op.kernel("CPU", shares=True)
     def _(ctx: Any, input_sizes: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
@@ -321,7 +331,7 @@ def _attach_input_gradient(op: Op, rank: int) -> None:
 
 
 def _attach_filter_gradient(op: Op, rank: int) -> None:
-    name = f"Conv{rank - 2}DCustomBackpropFilter"
+    name = _GRADIENT_NAMES["Filter", rank]
 
     @op.kernel("CPU", shares=True)
     def _(ctx: Any, input: Array, filter_sizes: Array, out_backprop: Array, **attrs: Any) -> Array:
@@ -374,13 +384,13 @@ _attach_filter_gradient(conv3d_backprop_filter_v2_op, 5)
 
 @conv3d_backprop_input_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
-    lay = _checked_backward("Conv3DBackpropInput", input.shape, filter.shape, out_backprop.shape, 5, attrs)
+    lay = _checked_backward(_GRADIENT_NAMES["Input", 5], input.shape, filter.shape, out_backprop.shape, 5, attrs)
     return conv_kernels.input_gradient(out_backprop, filter, lay, input.shape[-1])
 
 
 @conv3d_backprop_filter_op.kernel("CPU", shares=True)
 def _(ctx: Any, input: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
-    lay = _checked_backward("Conv3DBackpropFilter", input.shape, filter.shape, out_backprop.shape, 5, attrs)
+    lay = _checked_backward(_GRADIENT_NAMES["Filter", 5], input.shape, filter.shape, out_backprop.shape, 5, attrs)
     return conv_kernels.filter_gradient(input, out_backprop, filter.shape, lay)
 
 

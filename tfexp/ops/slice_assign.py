@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError, UnimplementedError
 from tfexp.core.kernel import Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
@@ -53,28 +53,28 @@ def _(ctx: Any, ref: Ref, begin: Any, end: Any, strides: Any, value: Any, **attr
 
 
 def _assign_part(ref: Ref, begin: Any, end: Any, strides: Any, value: Any, attrs: dict[str, Any]) -> Ref:
-    """`value` may be broadcast to the slice; the result is the whole variable."""
+    """The result is the whole variable. UnimplementedError for a value of another shape than the slice's."""
     buffer = buffer_of(ref)
     index = strided_index(begin.tolist(), end.tolist(), strides.tolist(), attrs)
     try:
         part = np.shape(buffer[index])
     except IndexError as error:
         raise InvalidArgumentError(None, None, f"{error} (variable {ref.name})") from None
-    try:
-        value = np.broadcast_to(value, part)
-    except ValueError:
-        raise InvalidArgumentError(
+    if 0 in part:  # then a value of any shape will do
+        return ref
+    if np.shape(value) != part:
+        raise UnimplementedError(
             None,
             None,
-            f"Cannot broadcast input shape {dims_text(np.shape(value))} into final shape {dims_text(part)} "
-            f"(variable {ref.name})",
-        ) from None
+            f"sliced l-value shape {dims_text(part)} does not match r-value shape {dims_text(np.shape(value))}. Automatic "
+            f"broadcasting not yet implemented. (variable {ref.name})",
+        )
     buffer[index] = value.copy() if np.may_share_memory(value, buffer) else value
     return ref
 
 
 def assignable_slice(variable: Any, key: Any) -> Tensor:
-    """`variable.value()[key]`, whose `assign(value, name)` changes that part of the variable. `tf.Variable.__getitem__`.
+    """`variable.value()[key]`, whose `assign(val, name)` changes that part of the variable. `tf.Variable.__getitem__`.
 
     A boolean mask selects, but cannot be assigned to.
     """
@@ -82,13 +82,13 @@ def assignable_slice(variable: Any, key: Any) -> Tensor:
         return slice_of(variable.value(), key)
     part, bounds, masks = strided_slice_of(variable.value(), key)
 
-    def assign(value: Any, name: str | None = None) -> Any:
+    def assign(val: Any, name: str | None = None) -> Any:
         name = name or f"{part._op.name}/_assign"
         if hasattr(variable, "handle"):
-            value = convert_to_tensor(value, dtype=variable.dtype)
+            value = convert_to_tensor(val, dtype=variable.dtype)
             op = resource_strided_slice_assign_op(variable.handle, *bounds, value, name=name, **masks)
             return variable._lazy_read(op)
-        return strided_slice_assign_op(variable._ref(), *bounds, value, name=name, **masks)
+        return strided_slice_assign_op(variable._ref(), *bounds, val, name=name, **masks)
 
     part.assign = assign  # type: ignore[attr-defined]
     return part

@@ -22,6 +22,8 @@ class Template(Trackable):
     Checkpoints find them by their names in the scope.
     """
 
+    _says_what_is_new = False  # variables come from `get_variable`
+
     def __init__(
         self, name: str, function: Callable[..., Any], create_scope_now: bool, unique_name: str | None, custom_getter: Any
     ):

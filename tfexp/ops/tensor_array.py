@@ -40,7 +40,6 @@ from tfexp.ops.tensor_array_ops import (
     tensor_array_size_op,
     tensor_array_split_op,
     tensor_array_write_op,
-    wrong_type,
 )
 
 _log = logging.getLogger("tensorflow")
@@ -170,7 +169,7 @@ class TensorArray:
     def _learn_shape(self, element: TensorShape) -> None:
         known = self._known
         if not known.element_shape.is_compatible_with(element):
-            raise ValueError(f"Inconsistent shapes: saw {element} but expected {known.element_shape} (and infer_shape=True)")
+            raise ValueError(f"Inconsistent shapes: saw {element} but expected {known.element_shape} ")
         if known.infer_shape:
             known.element_shape = known.element_shape.merge_with(element)
 
@@ -184,12 +183,6 @@ class TensorArray:
             self._known.first_written = value
         with colocate_with(self._known.first_written):
             yield
-
-    def _checked(self, value: Any) -> Tensor:
-        tensor = convert_to_tensor(value, preferred_dtype=self.dtype, name="value")
-        if tensor.dtype.base_dtype is not self.dtype:
-            raise wrong_type(self.dtype, tensor.dtype.base_dtype)
-        return tensor
 
     def identity(self) -> TensorArray:
         """The same array; control dependencies apply to what is done with it."""
@@ -219,9 +212,9 @@ class TensorArray:
         return value
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        """This array with `value` at `index`. ValueError for a shape, InvalidArgumentError for a type that does not fit."""
+        """This array with `value` at `index`. ValueError for a shape that does not fit."""
         with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
-            tensor = self._checked(value)
+            tensor = convert_to_tensor(value, preferred_dtype=self.dtype, name="value")
             self._learn_shape(tensor.get_shape())
             with self._where_written(tensor):
                 return self._written(tensor_array_write_op(self._handle, index, tensor, self._flow, name=name))
@@ -265,7 +258,7 @@ class TensorArray:
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """This array with the rows of `value` at `indices`."""
         with name_scope(name, "TensorArrayScatter", [self._handle, value, indices]):
-            tensor = self._checked(value)
+            tensor = convert_to_tensor(value, preferred_dtype=self.dtype, name="value")
             self._learn_shape(tensor.get_shape()[1:])
             with self._where_written(tensor):
                 return self._written(tensor_array_scatter_op(self._handle, indices, tensor, self._flow, name=name))

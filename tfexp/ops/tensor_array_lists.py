@@ -11,6 +11,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape, as_shape, sizes_of
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
@@ -111,6 +112,15 @@ class ListTensorArray(TensorArray):
             tensor = self._checked(value)
             self._learn_shape(tensor.get_shape()[1:])
             return self._with_flow(tensor_list.tensor_list_from_tensor(tensor, _row_sizes(tensor)))
+
+    def _checked(self, value: Any) -> Tensor:
+        tensor = convert_to_tensor(value, preferred_dtype=self.dtype, name="value")
+        if tensor.dtype.base_dtype is not self.dtype:
+            given = tensor.dtype.base_dtype.name
+            raise InvalidArgumentError(
+                None, None, f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {given}"
+            )
+        return tensor
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         with name_scope(name, "TensorArrayScatter", [value, indices]):

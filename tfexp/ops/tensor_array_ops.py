@@ -245,13 +245,8 @@ def _(ctx: Any, handle: Elements, index: Array, value: Array, flow_in: Array) ->
 
 def _check_type(handle: Elements, value: Any) -> None:
     if value.dtype != handle.dtype.as_numpy_dtype:
-        raise wrong_type(handle.dtype, as_dtype(value.dtype))
-
-
-def wrong_type(expected: DType, given: DType) -> InvalidArgumentError:
-    return InvalidArgumentError(
-        None, None, f"TensorArray dtype is {type_text(expected)} but Op is trying to write dtype {type_text(given)}."
-    )
+        expected, given = type_text(handle.dtype), type_text(as_dtype(value.dtype))
+        raise InvalidArgumentError(None, None, f"TensorArray dtype is {expected} but Op is trying to write dtype {given}.")
 
 
 tensor_array_read_op = define_op(

@@ -40,6 +40,8 @@ class Trackable:
     _setattr_tracking = True
     # Whether lists and dicts that hold no parts are parts themselves, which a checkpoint's program then has to have, too.
     _lists_are_parts = False
+    # Whether `variables_made` is told of each part that is new, lists and dicts of attributes excepted.
+    _says_what_is_new = True
 
     def __setattr__(self, name: str, value: Any) -> None:
         """A part stays one, under its name, when what can be none takes its attribute."""
@@ -64,8 +66,8 @@ class Trackable:
         elif name in self._no_parts:
             super().__setattr__("_no_parts", self._no_parts - {name})
         super().__setattr__(name, value)
-        if self._setattr_tracking and (is_trackable(value) or _holds_trackables(value)):
-            variables_made()
+        if self._setattr_tracking and (is_trackable(value) or isinstance(value, (list, dict)) or _holds_trackables(value)):
+            variables_made(self)
 
     @property
     def _tracking_metadata(self) -> str:
@@ -109,7 +111,7 @@ class Trackable:
         if not overwrite and dict(self._checkpoint_children()).get(name, trackable) is not trackable:
             raise ValueError(f"Called Trackable._track_trackable() with name={name!r}, but another part is declared with it")
         self._unconditional_dependency_names[name] = trackable
-        variables_made()
+        variables_made(self)
         return trackable
 
     def _no_dependency(self, value: Any) -> Any:
@@ -166,16 +168,23 @@ def no_automatic_dependency_tracking(method: Callable[..., Any]) -> Callable[...
     return without_parts
 
 
-waiting_for_variables: list[Callable[[], bool]] = []
-"""What is called whenever variables were made, as long as it says that it waits for more."""
+waiting_for_variables: list[Callable[[Any], bool]] = []
+"""What is called with an object that has new parts, as long as it says that it waits for more."""
 
 
-def variables_made() -> None:
-    """Objects have parts that are new, or variables that they make on first use."""
+def variables_made(owner: Any) -> None:
+    """An object has parts that are new, or variables that it makes on first use."""
     if not waiting_for_variables:
         return
     with init_scope():
-        waiting_for_variables[:] = [one for one in waiting_for_variables if one()]
+        waiting_for_variables[:] = [one for one in waiting_for_variables if one(owner)]
+
+
+def attribute_of(value: Any) -> str | None:
+    """Which of an object's attributes a checkpoint keeps; None for one that only has parts."""
+    if isinstance(value, Variable):
+        return "VARIABLE_VALUE"
+    return value._attribute if isinstance(value, SavedState) else None
 
 
 def is_trackable(value: Any) -> bool:

@@ -117,13 +117,13 @@ class VariableStore:
         return self.get(Request(name, shape, dtype, initializer, **settings), custom_getter)
 
     def get(self, request: Request, custom_getter: Callable[..., Any] | None = None) -> Any:
-        """The variable that `request` names or describes; `custom_getter(getter, **arguments)` may change both."""
+        """The variable that `request` names or describes; `custom_getter(getter=…, **arguments)` may change both."""
         if custom_getter is not None and not callable(custom_getter):
             raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
         if custom_getter is None:
             return self._get(request)
         arguments = {key: getattr(request, key) for key in Request.__dataclass_fields__}
-        return custom_getter(lambda *args, **changed: self._get(Request(*args, **changed)), **arguments)
+        return custom_getter(getter=lambda *args, **changed: self._get(Request(*args, **changed)), **arguments)
 
     def _get(self, request: Request) -> Any:
         is_scalar = request.shape is not None and isinstance(request.shape, (list, tuple)) and not request.shape
@@ -177,7 +177,7 @@ class VariableStore:
                 shape=None if shape.rank is None else shape,
             )
         self._vars[request.name] = variable  # type: ignore[index]
-        variables_made()
+        variables_made(self)
         if request.regularizer:
             add_regularization_loss(str(request.name), variable, request.regularizer)
         return variable

@@ -4,8 +4,9 @@ A node that updates a variable in place runs only when no other node can; so wha
 for the update (by data or control edges) sees the old value. Among several updates that could run, one goes first whose
 variable nobody is still going to read, unless the readers wait for that very update. Otherwise: order of creation.
 
-A node that may have to wait for others (a dequeue) runs when no other node can but updates: so whatever does not need it has
-been done by the time that the step's thread would sleep.
+A node that may have to wait for others (a dequeue), or that ends the step where the input ends (an iterator, a count up to a
+limit), runs when no other node can but updates of what others are still going to read: so whatever does not need it has been
+done by the time that the step's thread would sleep, or that the step ends.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from collections.abc import Hashable
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.plan.alias import Roots, find_roots, writes
 from tfexp.plan.ir import Draft, Node
+
+# What ends the step where its input ends.
+_ENDING = frozenset(
+    {"CountUpTo", "ResourceCountUpTo", "IteratorGetNext", "IteratorGetNextSync", "MultiDeviceIteratorGetNextFromShard"}
+)
 
 
 def order(draft: Draft) -> None:
@@ -39,7 +45,7 @@ def _find_behind(nodes: list[Node]) -> None:
 
 
 def _urgency(node: Node) -> tuple[bool, int]:
-    return node.waits, node.serial
+    return node.waits or node.type in _ENDING, node.serial
 
 
 def _variables(keys: Roots) -> Roots:
@@ -125,11 +131,12 @@ def _with_updates_last(draft: Draft, updates: dict[Node, Roots], roots: dict) ->
             push(node)
     ordered: list[Node] = []
     while ready or ready_updates:
-        if ready:
+        late = not ready or ready[0][0]
+        chosen = _choose(ready_updates, updates, pending_readers, edges, bool(ready)) if ready_updates and late else None
+        if chosen is None:
             node = by_serial[heapq.heappop(ready)[1]]
         else:
-            node = _choose(ready_updates, updates, pending_readers, edges)
-            del ready_updates[node.serial]
+            node = ready_updates.pop(chosen.serial)
         ordered.append(node)
         for key in reads.get(node, ()):
             pending_readers[key].discard(node)
@@ -143,17 +150,19 @@ def _choose(
     updates: dict[Node, Roots],
     pending_readers: dict[Hashable, set[Node]],
     edges: _Dependencies,
-) -> Node:
-    """The update to run next (see the module's docstring)."""
-    serials = sorted(candidates)
-    if len(serials) == 1:
-        return candidates[serials[0]]
-    for serial in serials:
-        if not any(pending_readers[key] for key in updates[candidates[serial]]):
-            return candidates[serial]
-    for serial in serials:
-        node = candidates[serial]
-        readers = set().union(*(pending_readers[key] for key in updates[node]))
-        if readers <= edges.reached_from(node):
-            return node
-    return candidates[serials[0]]
+    others: bool,
+) -> Node | None:
+    """The update to run next (see the module's docstring); None where one of the `others` that can run goes first."""
+    turns = [candidates[serial] for serial in sorted(candidates)]
+    if len(turns) == 1 and not others:
+        return turns[0]
+    for ending in (False, True):
+        of_kind = [node for node in turns if (node.type in _ENDING) is ending]
+        for node in of_kind:
+            if not any(pending_readers[key] for key in updates[node]):
+                return node
+        for node in of_kind:
+            readers = set().union(*(pending_readers[key] for key in updates[node]))
+            if readers <= edges.reached_from(node):
+                return node
+    return None if others else turns[0]

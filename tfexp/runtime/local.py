@@ -341,9 +341,8 @@ def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | No
 
 
 def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:
-    """Close all local sessions and drop what their containers hold."""
+    """Close all local sessions, and with them what their containers hold."""
     for backend in list(_open):
-        backend.resources.clear(containers)
         backend.close()
 
 

@@ -52,9 +52,14 @@ class Resources:
         with self._lock:
             return self._node_states.setdefault(node_name, {})
 
-    def clear(self, containers: Iterable[str] | None = None) -> None:
-        """Drop the resources of these containers (all if None)."""
-        _let_go(self._dropped(containers))
+    def clear(self) -> None:
+        """Drop all."""
+        _let_go(self._dropped())
+
+    def reset(self, containers: Iterable[str]) -> None:
+        """Drop the resources of these containers; if there are none, those of the default one and what nodes keep."""
+        named = tuple(containers)
+        _let_go(self._dropped(named or (self.default_container,), of_nodes=not named))
 
     def forget(self) -> None:
         """Drop all, and do not wait until those that have an end of their own (threads) have come to it."""
@@ -62,11 +67,11 @@ class Resources:
         if ending:
             _thread.start_new_thread(_let_go_unheard, (ending,))
 
-    def _dropped(self, containers: Iterable[str] | None = None) -> list[Any]:
+    def _dropped(self, containers: Iterable[str] | None = None, of_nodes: bool = True) -> list[Any]:
         with self._lock:
-            names = list(self._containers) if containers is None else [c or self.default_container for c in containers]
+            names = list(self._containers if containers is None else containers)
             dropped: list[Mapping[Any, Any]] = [self._containers.pop(name, {}) for name in names]
-            if containers is None:
+            if of_nodes:
                 dropped.extend(self._node_states.values())
                 self._node_states = {}
             self.generation += 1

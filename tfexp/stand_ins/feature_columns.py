@@ -15,11 +15,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.template import make_template
 
 FeatureTransformationCache = _LazyBuilder = Features
-
-
-def is_feature_column_v2(feature_columns: Iterable[Any]) -> bool:
-    """Whether all columns are later ones."""
-    return all(getattr(column, "_is_v2_column", False) for column in feature_columns)
+is_feature_column_v2 = columns.is_feature_column_v2
 
 
 def _verify_static_batch_size_equality(tensors: Sequence[Tensor], columns: Sequence[Any]) -> None:

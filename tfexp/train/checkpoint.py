@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import weakref
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
@@ -23,8 +22,9 @@ from tfexp.ops.trackable import SavedState, Trackable, is_trackable, parts_of
 from tfexp.ops.variable_base import node_name
 from tfexp.ops.variable_scope import variable_scope
 from tfexp.ops.variables import Variable
-from tfexp.train.deferred_restore import Root, remaining, wait_for_variables
+from tfexp.train.deferred_restore import Search, remaining, wait_for_variables
 from tfexp.train.object_graph import OBJECT_GRAPH_KEY, Match, ObjectGraph, match, object_graph, saveables
+from tfexp.train.object_pairs import Pairs, Root
 from tfexp.train.python_state import PythonState
 from tfexp.train.saver import Saver
 
@@ -174,14 +174,13 @@ class LoadStatus:
     def __init__(self, checkpoint: Checkpoint, path: str, proto: TrackableObjectGraph):
         self._checkpoint, self._path, self._proto = checkpoint, path, proto
 
-    @property
-    def _matching(self) -> Callable[[Any], Match]:
-        """What tells which objects of a root there are values for."""
-        return functools.partial(match, proto=self._proto)
+    def _search(self, root: Root) -> Search:
+        """What finds the objects of a root that there are values for."""
+        return Pairs(root, self._proto)
 
     def _match(self) -> Match:
         """Found anew each time: layers and slots may have been made in the meantime."""
-        return self._matching(self._checkpoint)
+        return match(self._checkpoint, self._proto)
 
     def assert_consumed(self) -> LoadStatus:
         """AssertionError unless each value has its variable, and each variable its value."""
@@ -222,7 +221,7 @@ class LoadStatus:
         """Restore what is there, and the rest as it is made; of a session's graph, when it is said that it is due."""
         self.run_restore_ops(session)
         root, owner = self._checkpoint._root_kept()
-        wait_for_variables(self._path, self._matching, root, owner, None if session is None else session.graph)
+        wait_for_variables(self._path, self._search(root), root, owner, None if session is None else session.graph)
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """The same, and initialise those that the checkpoint does not have."""
@@ -239,9 +238,11 @@ class NameBasedStatus(LoadStatus):
         super().__init__(checkpoint, path, TrackableObjectGraph())
         self._keys = keys
 
-    @property
-    def _matching(self) -> Callable[[Any], Match]:
-        return functools.partial(_match_by_name, keys=self._keys)
+    def _search(self, root: Root) -> Search:
+        return _ByName(root, self._keys)
+
+    def _match(self) -> Match:
+        return _match_by_name(self._checkpoint, self._keys)
 
 
 def _match_by_name(root: Any, keys: set[str]) -> Match:
@@ -250,6 +251,26 @@ def _match_by_name(root: Any, keys: set[str]) -> Match:
     found = {name: variable for name, variable in by_name.items() if name in keys}
     left_out = [variable for name, variable in by_name.items() if name not in keys]
     return Match(found, sorted(keys - found.keys()), left_out, not found)
+
+
+class _ByName:
+    """The search for variables of these names: through all of the root each time."""
+
+    def __init__(self, root: Root, keys: set[str]):
+        self._root, self._keys = root, keys
+        self._taken: set[str] = set()
+
+    @property
+    def unused(self) -> list[str]:
+        return sorted(self._keys - self._taken)
+
+    def look(self, owner: Any = None) -> None:
+        """Nothing tells in which of the objects a name may be."""
+
+    def take_new(self) -> dict[str, Any]:
+        found = _match_by_name(self._root(), self._keys - self._taken).variables
+        self._taken |= found.keys()
+        return found
 
 
 class InitializationOnlyStatus(LoadStatus):

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import Any, Protocol
 
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops.trackable import waiting_for_variables
-from tfexp.train.object_graph import Match, saveables
+from tfexp.train.object_graph import saveables
+from tfexp.train.object_pairs import Root
 from tfexp.train.saver import Saver
 
-# What has the parts, or a dictionary of those that are still there; something false when all are gone.
-Root = Callable[[], Any]
+
+class Search(Protocol):
+    """What finds the objects that a checkpoint has values for."""
+
+    @property
+    def unused(self) -> list[str]:
+        """The keys of what has not been found."""
+
+    def look(self, owner: Any = None) -> None:
+        """Find what is new: in `owner`, which has new parts, and in what does not say when it has."""
+
+    def take_new(self) -> dict[str, Any]:
+        """What was found since the last time, by keys."""
 
 
 class _Waiting:
@@ -27,20 +39,27 @@ class _Waiting:
     that asks for them (`restore_due`), so that many variables are looked through once.
     """
 
-    def __init__(self, path: str, matching: Callable[[Any], Match], root: Root, owner: Hashable, graph: Graph | None):
+    def __init__(self, path: str, search: Search, root: Root, owner: Hashable, graph: Graph | None):
         self.owner = owner
-        self._path, self._matching, self._root = path, matching, root
+        self._path, self._search, self._root = path, search, root
         self._graph = None if graph is None else weakref.ref(graph)
         self._is_due = False
-        self._done = weakref.WeakSet(matching(root()).variables.values())
+        search.take_new()  # these are restored
 
-    def __call__(self) -> bool:
+    def __call__(self, owner: Any) -> bool:
         """Variables were made; whether any more can come."""
-        if self._graph is None:
-            return self._restore(None) if executing_eagerly() else bool(self._root())
-        if not self._root() or (graph := self._graph()) is None:
+        if not self._root():
             return False
-        self._is_due = self._is_due or (not executing_eagerly() and graph is get_default_graph())
+        if self._graph is None:
+            if not executing_eagerly():
+                return True
+            self._search.look(owner)
+            return self._restore(None)
+        if (graph := self._graph()) is None:
+            return False
+        if not executing_eagerly() and graph is get_default_graph():
+            self._search.look(owner)
+            self._is_due = True
         return True
 
     def restore_due(self, session: Any) -> bool:
@@ -49,19 +68,17 @@ class _Waiting:
         if not self._is_due or graph is None or graph is not session.graph:
             return True
         self._is_due = False
+        if not self._root():
+            return False
         with graph.as_default(), graph.control_dependencies(None):
+            self._search.look()
             return self._restore(session)
 
     def _restore(self, session: Any) -> bool:
-        root = self._root()
-        if not root:
-            return False
-        found = self._matching(root)
-        new = {key: one for key, one in found.variables.items() if one not in self._done}
+        new = self._search.take_new()
         if new:
             Saver(saveables(new), max_to_keep=None, name="checkpoint_restore").restore(session, self._path)
-            self._done.update(new.values())
-        return bool(found.unused)
+        return bool(self._search.unused)
 
 
 def restore_due(session: Any) -> None:
@@ -86,7 +103,7 @@ def _reference(part: Any) -> Callable[[], Any]:
 
 def wait_for_variables(
     path: str,
-    matching: Callable[[Any], Match],
+    search: Search,
     root: Root,
     owner: Hashable,
     graph: Graph | None,
@@ -95,9 +112,9 @@ def wait_for_variables(
 
     graph: where it is made; None in eager execution.
     """
-    waiting = _Waiting(path, matching, root, owner, graph)
+    waiting = _Waiting(path, search, root, owner, graph)
     waiting_for_variables[:] = [
         one for one in waiting_for_variables if not (isinstance(one, _Waiting) and one.owner == owner)
     ]
-    if matching(root()).unused:
+    if search.unused:
         waiting_for_variables.append(waiting)

@@ -14,17 +14,11 @@ from typing import Any
 from tensorboard.compat.proto.trackable_object_graph_pb2 import TrackableObjectGraph
 
 from tfexp.formats.checkpoints import open_checkpoint
-from tfexp.ops.trackable import SavedState, Trackable, parts_of
+from tfexp.ops.trackable import SavedState, Trackable, attribute_of, parts_of
 from tfexp.ops.variable_base import Variable, node_name
+from tfexp.train.object_pairs import Pairs
 
 OBJECT_GRAPH_KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-
-
-def _attribute(value: Any) -> str | None:
-    """Which of an object's attributes a checkpoint keeps; None for one that only has parts."""
-    if isinstance(value, Variable):
-        return "VARIABLE_VALUE"
-    return value._attribute if isinstance(value, SavedState) else None
 
 
 def _full_name(value: Any) -> str:
@@ -120,7 +114,7 @@ def object_graph(root: Any) -> ObjectGraph:
     proto, values = TrackableObjectGraph(), {}
 
     def keep(node: Any, way: str, value: Any) -> None:
-        attribute = _attribute(value)
+        attribute = attribute_of(value)
         key = f"{way}/.ATTRIBUTES/{attribute}"
         node.attributes.add(name=attribute, full_name=_full_name(value), checkpoint_key=key)
         values[key] = value
@@ -129,7 +123,7 @@ def object_graph(root: Any) -> ObjectGraph:
         node = proto.nodes.add()
         for name, number in parts:
             node.children.add(node_id=number, local_name=name)
-        if _attribute(value):
+        if attribute_of(value):
             keep(node, path, value)
     for owner, name, number, slot in found.slots():
         proto.nodes[owner].slot_variables.add(
@@ -152,40 +146,8 @@ class Match:
 
 def match(root: Any, proto: TrackableObjectGraph) -> Match:
     """Go through both from their roots along the same names."""
-    paired: dict[int, Any] = {0: root}
-    queue = deque([0])
-    while queue:
-        number = queue.popleft()
-        owner = paired[number]
-        parts = dict(parts_of(owner))
-        for child in proto.nodes[number].children:
-            if child.node_id in paired:
-                continue
-            part = parts.get(child.local_name)
-            if part is None and isinstance(owner, Trackable):
-                part = owner._lookup_dependency(child.local_name)
-            if part is not None:
-                paired[child.node_id] = part
-                queue.append(child.node_id)
-    for number, owner in list(paired.items()):
-        for slot in proto.nodes[number].slot_variables:
-            variable = paired.get(slot.original_variable_node_id)
-            if isinstance(owner, Trackable) and isinstance(variable, Variable):
-                own = dict(owner._checkpoint_slots(variable))
-                if slot.slot_name in own:
-                    paired[slot.slot_variable_node_id] = own[slot.slot_name]
-    variables = {
-        attribute.checkpoint_key: paired[number]
-        for number, node in enumerate(proto.nodes)
-        for attribute in node.attributes
-        if attribute.name == _attribute(paired.get(number))
-    }
-    unused = [
-        attribute.checkpoint_key
-        for number, node in enumerate(proto.nodes)
-        for attribute in node.attributes
-        if number not in paired
-    ]
+    pairs = Pairs(lambda: root, proto)
+    variables = pairs.take_new()
     known = {id(variable) for variable in variables.values()}
     left_out = [variable for variable in object_graph(root).values.values() if id(variable) not in known]
-    return Match(variables, unused, left_out, len(paired) == 1)
+    return Match(variables, pairs.unused, left_out, len(pairs) == 1)

@@ -343,7 +343,7 @@ class Optimizer(Trackable):
         with init_scope():
             self._create_slots(variables)
         if self._count() > before:
-            variables_made()
+            variables_made(self)
 
     def _count(self) -> int:
         return len(self._non_slots) + sum(map(len, self._slots.values()))

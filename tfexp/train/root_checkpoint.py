@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from tfexp.train.checkpoint import Checkpoint
-from tfexp.train.deferred_restore import Root
+from tfexp.train.object_pairs import Root
 
 _of_roots: weakref.WeakKeyDictionary[Any, RootCheckpoint] = weakref.WeakKeyDictionary()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -159,11 +160,18 @@ def _is_read(value: Any) -> bool:
 def saveable_of(key: str, variable: Variable, spec: str) -> Saveable:
     reference, dtype = variable._ref(), variable.dtype.base_dtype
     if isinstance(variable, ResourceVariable):
-        # As of references: a slice is read anew.
-        tensor = variable.value() if spec else variable._as_graph_element()
+        tensor = functools.partial(_read_on_cpu, variable) if spec else variable._as_graph_element()
         return Saveable(key, tensor, dtype, spec, reference, variable.device)
     # A slice is read before it is written, a whole variable is written as it is.
     return Saveable(key, variable.value() if spec else reference, dtype, spec, reference, variable.device)
+
+
+def _read_on_cpu(variable: ResourceVariable) -> Tensor:
+    """What the variable holds when it is saved: a slice is read anew, as of references."""
+    with device(variable.device):
+        value = variable.read_value()
+    with device("/device:CPU:0"):
+        return array_identity.identity(value)
 
 
 class SaveGraphBuilder:
@@ -203,11 +211,12 @@ class SaveGraphBuilder:
         """SaveV2 of these (V1: SaveSlices), and the file name once it has run."""
         first = self.version == saver_pb2.SaverDef.V1
         op, scope_name = (save.save_slices, "save") if first else (save.save_v2, "SaveV2")
+        values = [saveable.written() for saveable in saveables]
         with name_scope(scope_name) as scope:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
             specs_name = "shapes_and_slices" if first else "shape_and_slices"
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name=specs_name)
-            written = op(prefix, names, specs, [s.written() for s in saveables], name=scope)
+            written = op(prefix, names, specs, values, name=scope)
         saved: Tensor = with_dependencies([written], prefix)
         return saved
 

@@ -120,8 +120,12 @@ class OneDense(tf.keras.Model):  # type: ignore[misc,name-defined]
 INPUTS, TARGETS = np.random.RandomState(0).rand(2, 6, 2).astype(np.float32)
 
 
+def _made(built: bool) -> Any:
+    return tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(2,))]) if built else OneDense()
+
+
 def _compiled(built: bool) -> Any:
-    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(2,))]) if built else OneDense()
+    model = _made(built)
     model.compile("adam", "mse")
     return model
 
@@ -144,7 +148,7 @@ def test_training_goes_on_from_a_checkpoint_of_the_weights(built: bool, eagerly:
         loaded = _compiled(built)
         loaded.load_weights(f"{tmp_path}/weights")
         np.testing.assert_allclose(steps(loaded), expected, rtol=1e-5)
-        compiled_later = _compiled(built) if built else OneDense()
+        compiled_later = _made(built)
         compiled_later.load_weights(f"{tmp_path}/weights")
         compiled_later.compile("adam", "mse")
         np.testing.assert_allclose(steps(compiled_later), expected, rtol=1e-5)

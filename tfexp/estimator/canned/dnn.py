@@ -14,6 +14,7 @@ from tfexp.estimator.heads.head import Head
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.run_config import RunConfig
 from tfexp.estimator.spec import EstimatorSpec
+from tfexp.feature_column.column import is_feature_column_v2
 from tfexp.feature_column.model import input_layer
 from tfexp.graph.tensor import Tensor
 from tfexp.layers.core import dense
@@ -43,17 +44,22 @@ def dnn_logit_fn_builder(
     input_layer_partitioner: Any,
     batch_norm: bool,
 ) -> DeepLogitFunction:
-    """A function from features and mode to logits `[batch, units]`: layers `hiddenlayer_N` of so many `hidden_units`."""
+    """A function from features and mode to logits `[batch, units]`: layers `hiddenlayer_N` of so many `hidden_units`.
+
+    Variables are resources, except the tables where a column is of the older kind, as shared ones are.
+    """
     if not isinstance(units, int):
         raise ValueError(f"units must be an int. Given type: {type(units)}")
 
     def dnn_logit_fn(features: Mapping[str, Any], mode: str) -> Tensor:
         training = mode == ModeKeys.TRAIN
         given = tuple(features.values())
-        with variable_scope("input_from_feature_columns", values=given, partitioner=input_layer_partitioner):
+        later = is_feature_column_v2(feature_columns)
+        cut = input_layer_partitioner
+        with variable_scope("input_from_feature_columns", values=given, partitioner=cut, use_resource=later):
             net = input_layer(features, feature_columns)
         for number, width in enumerate(hidden_units):
-            with variable_scope(f"hiddenlayer_{number}", values=(net,)) as scope:
+            with variable_scope(f"hiddenlayer_{number}", values=(net,), use_resource=True) as scope:
                 net = dense(net, width, activation=activation_fn, kernel_initializer=GlorotUniform(), name=scope)
                 if dropout is not None and training:
                     net = without_some(net, rate=dropout, training=True)
@@ -62,7 +68,7 @@ def dnn_logit_fn_builder(
                         net, momentum=_MOMENTUM, training=training, name=f"batchnorm_{number}", trainable=True
                     )
             summarize_layer(net, scope.name)
-        with variable_scope("logits", values=(net,)) as scope:
+        with variable_scope("logits", values=(net,), use_resource=True) as scope:
             logits: Tensor = dense(net, units, activation=None, kernel_initializer=GlorotUniform(), name=scope)
         summarize_layer(logits, scope.name)
         return logits

@@ -323,7 +323,7 @@ class Layer(LayerViews):
         with init_scope() if get_default_graph().outermost.is_eager else contextlib.nullcontext():
             self.build(shapes_of(inputs))
         self.built = True
-        variables_made()
+        variables_made(self)
         if self._initial_weights is not None:
             with init_scope() if get_default_graph().outermost.is_eager else contextlib.nullcontext():
                 self.set_weights(self._initial_weights)

@@ -27,6 +27,7 @@ from tfexp.keras.engine.shapes import as_tensor_shapes, as_tuples, is_shape, map
 from tfexp.keras.engine.summary import print_summary
 from tfexp.keras.mixed_precision.policy import follows_floatx
 from tfexp.ops.array_identity import placeholder
+from tfexp.ops.trackable import variables_made
 from tfexp.ops.variable_base import Variable
 
 
@@ -111,6 +112,7 @@ class Network(Layer):
         self._inbound_nodes[:] = [node for node in self._inbound_nodes if node.inbound_layers]
         Node(self, self._nested_inputs, self._nested_outputs, reads=False, makes=False)
         self._inbound_nodes.insert(0, self._inbound_nodes.pop())
+        variables_made(self)
 
     def _check_ends(self) -> None:
         kind = type(self).__name__
@@ -268,6 +270,7 @@ class Network(Layer):
         new = [layer for layer in found.layers if not any(layer is other for other in known)]
         self._map = LayerMap([*known, *new], found.layers_by_depth, found.nodes_by_depth)
         vars(self)["_layers"] = self._map.layers
+        variables_made(self)
 
     # --- calling --------------------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from tfexp.keras.engine.base_layer import Layer
 from tfexp.keras.engine.input_layer import Input, InputLayer
 from tfexp.keras.engine.model import Model
 from tfexp.keras.engine.node import alone, history_of, masks_of, shape_of
+from tfexp.ops.trackable import variables_made
 
 
 class Sequential(Model):
@@ -60,6 +61,7 @@ class Sequential(Model):
             self._init_graph_network(self.inputs, [output], name=self.name)
         else:
             self._layers.append(layer)
+            variables_made(self)
 
     def _begin_with(self, layer: Any) -> None:
         if isinstance(layer, InputLayer):
@@ -74,6 +76,7 @@ class Sequential(Model):
             raise ValueError("An empty Model cannot be used as a Layer.")
         if shape is None:
             self._layers.append(layer)
+            variables_made(self)
             return
         given = Input(batch_shape=shape, dtype=first.dtype, name=f"{layer.name}_input")
         output = layer(given)

@@ -67,11 +67,11 @@ class List(_Structure, list):  # type: ignore[type-arg]
 
     def append(self, value: Any) -> None:
         super().append(value)
-        variables_made()
+        variables_made(self)
 
     def extend(self, values: Iterable[Any]) -> None:
         super().extend(values)
-        variables_made()
+        variables_made(self)
 
     def copy(self) -> List:
         return type(self)(self)
@@ -102,6 +102,6 @@ class Mapping(_Structure, dict):  # type: ignore[type-arg]
         if key in self and self[key] is not value:
             raise ValueError(f"Mappings are an append-only data structure: there is a value already for {key!r}.")
         super().__setitem__(key, value)
-        variables_made()
+        variables_made(self)
 
     __hash__ = object.__hash__  # type: ignore[assignment]

@@ -16,7 +16,7 @@ from tfexp.keras import backend, constraints, initializers, regularizers
 from tfexp.keras.mixed_precision.autocast import cast_when_read
 from tfexp.keras.mixed_precision.policy import INFER, Policy
 from tfexp.ops.module import Module
-from tfexp.ops.trackable import NoDependency, Trackable
+from tfexp.ops.trackable import NoDependency, Trackable, variables_made
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 
@@ -111,6 +111,7 @@ class Weights(Module):
             (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
             if isinstance(variable, Variable):  # not one in parts, which its program initializes
                 backend.track_variable(variable)
+                variables_made(self)
 
     def _owned(self) -> list[Any]:
         """The layers in attributes, lists and dicts, in the order in which they were set; metrics, too.

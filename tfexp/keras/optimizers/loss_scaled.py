@@ -20,6 +20,8 @@ class LossScaleOptimizer(Optimizer):
     out where the loss scale says so. ValueError for what is no optimizer of Keras's, and for one that clips gradients.
     """
 
+    _says_what_is_new = False  # the other one does
+
     def __init__(self, opt: Any, loss_scale: Any):
         if not isinstance(opt, Optimizer):
             raise ValueError(f'"opt" must be an instance of tf.keras.optimizers.Optimizer, but got: {opt!r}')

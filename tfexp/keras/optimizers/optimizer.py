@@ -88,7 +88,7 @@ class Optimizer(OptimizerState):
         if not self._hypers_created:
             self._create_hypers()
         self._create_slots(var_list)
-        variables_made()
+        variables_made(self)
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
         """[the op that takes one step against the gradient of a tensor in a graph]."""

@@ -13,7 +13,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.keras import backend, initializers
 from tfexp.keras.optimizers import schedules
 from tfexp.ops.cast import cast
-from tfexp.ops.trackable import Trackable
+from tfexp.ops.trackable import Trackable, variables_made
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization, graph_of
 
 _KEYWORDS = ("clipnorm", "clipvalue", "lr", "decay")
@@ -135,6 +135,7 @@ class OptimizerState(Trackable):
             )
         self._iterations = self._tracked["iter"] = variable
         self._weights.append(variable)
+        variables_made(self)
 
     # --- variables ------------------------------------------------------------------------------------------------------
 
@@ -206,6 +207,7 @@ class OptimizerState(Trackable):
         )
         backend.track_variable(variable)
         self._tracked[name] = variable
+        variables_made(self)
         return variable
 
     @property
