@@ -357,3 +357,17 @@ def test_determinants_of_complex_operators_have_their_type() -> None:
             found = session.run([operator.determinant(), operator.log_abs_determinant()])
             assert [value.dtype for value in found] == [np.complex128] * 2
             np.testing.assert_allclose(found, [determinant, np.log(determinant)])
+
+
+def test_an_operator_need_not_have_a_type() -> None:
+    class OfNoType(L.LinearOperator):
+        def __init__(self) -> None:
+            super().__init__(dtype=None)
+
+        def _shape(self) -> tf.TensorShape:
+            return tf.TensorShape([2, 2])
+
+    operator = OfNoType()
+    assert operator.dtype is None and "dtype=None" in repr(operator)
+    with pytest.raises(TypeError, match="Expected argument to have dtype None"):
+        operator.matmul([[2.0], [3.0]])

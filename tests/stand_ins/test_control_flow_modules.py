@@ -39,6 +39,22 @@ def test_a_frame_in_which_nothing_goes_round():
             assert session.run([left, ended]) == [9, 3]
 
 
+@pytest.mark.parametrize("go", ["_Identity", "_Enter", "_NextIteration", "exit"])
+def test_the_parts_of_composite_values_go_on_by_themselves(graph, go):
+    def gone(value):
+        frame = {"frame_name": "frame"} if go == "_Enter" else {}
+        return getattr(control_flow_ops, go)(value, name="mine", **frame)
+
+    kind = "Exit" if go == "exit" else go.removeprefix("_")
+    sparse = gone(tf.SparseTensor([[0, 5]], ["x"], [7, 11]))
+    assert [part.op.name for part in (sparse.indices, sparse.values, sparse.dense_shape)] == [kind, f"{kind}_1", f"{kind}_2"]
+    slices = gone(tf.IndexedSlices(tf.constant([2.0]), tf.constant([3])))
+    assert [slices.values.op.name, slices.indices.op.name, slices.dense_shape] == [f"{kind}_3", f"{kind}_4", None]
+    whole = gone(tf.IndexedSlices(tf.constant([2.0]), tf.constant([3]), tf.constant([5])))
+    assert whole.dense_shape.op.type == kind
+    assert gone([2, 3]).op.name == "mine"
+
+
 def test_what_merge_gives_has_names():
     with tf.Session() as session:
         merged = control_flow_ops.merge(control_flow_ops.switch(tf.constant([3, 5]), True))

@@ -49,7 +49,7 @@ class LinearOperator(Module):
         needs_square = is_non_singular or is_self_adjoint or is_positive_definite
         if needs_square and is_square is False:
             raise ValueError("A non-singular, self-adjoint or positive definite operator is always square.")
-        self._dtype = as_dtype(dtype).base_dtype
+        self._dtype = None if dtype is None else as_dtype(dtype).base_dtype
         self._graph_parents = list(graph_parents or [])
         self._is_non_singular = True if is_positive_definite else is_non_singular
         self._is_self_adjoint, self._is_positive_definite = is_self_adjoint, is_positive_definite
@@ -60,7 +60,8 @@ class LinearOperator(Module):
 
     @property
     def dtype(self) -> DType:
-        return self._dtype
+        """None for a kind of operator that names none and leaves its arguments alone."""
+        return self._dtype  # type: ignore[return-value]  # what most kinds give
 
     @property
     def name(self) -> str:
@@ -368,7 +369,7 @@ class LinearOperator(Module):
         return no_op("assert_nothing")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._name!r} shape={self.shape} dtype={self.dtype.name}>"
+        return f"<{type(self).__name__} {self._name!r} shape={self.shape} dtype={self._dtype and self._dtype.name}>"
 
 
 rules.adjoint.register(LinearOperator)(lambda operator: operator._adjoint())
