@@ -95,7 +95,7 @@ class _AddAndReturnMatrix(_Adder):
     _kind = LinearOperatorFullMatrix
 
 
-_DEFAULT_ADDITION_TIERS = [
+_DEFAULT_ADDITION_TIERS: Sequence[Sequence[_Adder]] = [
     [_AddAndReturnScaledIdentity()],
     [_AddAndReturnDiag()],
     [_AddAndReturnTriL()],
@@ -121,7 +121,7 @@ def add_operators(
         raise TypeError(f"Argument 'operators' must contain only LinearOperator instances.  Found: {left}")
     _check_sizes(left)
     with name_scope(name or "add_operators"):
-        tiers: Sequence[Sequence[_Adder]] = _DEFAULT_ADDITION_TIERS if addition_tiers is None else addition_tiers
+        tiers = _DEFAULT_ADDITION_TIERS if addition_tiers is None else addition_tiers
         for tier in tiers:
             left = _added(left, tier, operator_name)
     return left
