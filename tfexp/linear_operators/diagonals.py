@@ -127,6 +127,8 @@ class _OfSize(LinearOperator):
     @staticmethod
     def _size(what: str, size: Any, rank: int, checked: bool) -> Tensor:
         """An argument as a tensor of that rank, without negative elements; checked in runs, too, where that is wanted."""
+        if hasattr(size, "assign"):
+            raise TypeError(f"Argument {what} cannot be reference type. Found: {type(size)}")
         size = convert_to_tensor(size, name=f"{what}_arg" if rank else what, preferred_dtype=dtypes.int32)
         if not size.dtype.is_integer:
             raise TypeError(f"Argument {what} must be integer type.  Found: {size}")

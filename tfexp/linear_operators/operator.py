@@ -263,9 +263,12 @@ class LinearOperator(Module):
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
+    def _can_use_cholesky(self) -> bool | None:
+        return self.is_self_adjoint and self.is_positive_definite
+
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         rhs = linalg.adjoint(rhs) if adjoint_arg else rhs
-        if self.is_positive_definite and self.is_self_adjoint:
+        if self._can_use_cholesky():
             factor, rhs = batches.together(linalg.cholesky(self._to_dense()), rhs)
             return linalg.cholesky_solve(factor, rhs)
         return batches.solve(self._to_dense(), rhs, adjoint)
@@ -281,12 +284,12 @@ class LinearOperator(Module):
         return total
 
     def _determinant(self) -> Tensor:
-        if self.is_positive_definite and self.is_self_adjoint:
+        if self._can_use_cholesky():
             return exp(self._log_abs_determinant())
         return linalg.matrix_determinant(self._to_dense())
 
     def _log_abs_determinant(self) -> Tensor:
-        if self.is_positive_definite and self.is_self_adjoint:
+        if self._can_use_cholesky():
             factor = diagonal.matrix_diag_part(linalg.cholesky(self._to_dense()))
             return cast(2.0 * reduce.reduce_sum(log(absolute(factor)), axis=[-1]), self.dtype)
         return linalg.slogdet(self._to_dense()).log_abs_determinant  # type: ignore[no-any-return]
