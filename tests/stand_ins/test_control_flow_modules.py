@@ -5,6 +5,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.ops.defun import Defun
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 control_flow_ops = stand_for("tensorflow.python.ops.control_flow_ops")
@@ -224,3 +225,10 @@ def test_numbers_of_states():
     with tf.Session() as session:
         assert session.run(random._convert_to_state_tensor([1, 2**63])).tolist() == [1, -(2**63)]
         assert session.run(random.non_deterministic_ints([2, 3])).shape == (2, 3)
+
+
+def test_nothing_is_left_to_wait_for_in_eager_execution():
+    with eager_mode():
+        x = tf.constant(3)
+        assert control_flow_ops.with_dependencies(tf.constant(2), x) is x
+        assert control_flow_ops.with_dependencies([], [2, 3]) == [2, 3]
