@@ -398,3 +398,15 @@ def test_an_update_of_low_rank_has_the_batch_of_all_its_parts(sizes: Any, known:
         sizes, dense = session.run([operator.shape_tensor(), operator.to_dense()])
     np.testing.assert_array_equal(sizes, [5, 3, 3])
     np.testing.assert_allclose(dense, np.eye(3) + (u * diag[..., None, :]) @ np.swapaxes(v, -1, -2) + np.zeros((5, 1, 1)))
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_zeros_look_at_how_many_rows_they_are_given(adjoint: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.placeholder_with_default(2, None)
+        operator = L.LinearOperatorZeros(rows, 3, is_square=False, is_self_adjoint=False, assert_proper_shapes=True)
+        sizes = (2, 3) if adjoint else (3, 2)
+        fitting, other = (tf.placeholder_with_default(np.ones((size, 5), np.float32), None) for size in sizes)
+        assert session.run(operator.matmul(fitting, adjoint=adjoint)).shape == ((3, 5) if adjoint else (2, 5))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Dimensions are not compatible"):
+            session.run(operator.matmul(other, adjoint=adjoint))
