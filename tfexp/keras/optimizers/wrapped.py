@@ -45,9 +45,9 @@ class TFOptimizer(Trackable):
         return [gradient for gradient, _ in self.get_grads(loss, params)]
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
-        """[the op that takes one step]; nothing without parameters."""
+        """[the op that takes one step]; without parameters it only counts."""
         if not params and distributing() is None:
-            self.updates = []
+            self.updates = [self.iterations.assign_add(1)]
             return self.updates
         step = get_global_step() if distributing() is not None else self.iterations
         pairs = self.get_grads(loss, params or None)
