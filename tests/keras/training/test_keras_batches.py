@@ -188,3 +188,27 @@ def test_a_model_without_weights_to_train_takes_no_steps_in_eager_execution(
         steps = -(-len(X) // 4)
         assert tf.keras.backend.get_value(model.optimizer.iterations) == (0 if eagerly else steps)
         assert caplog.text.count("The list of trainable weights is empty") == eagerly
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_arrays_of_inputs_without_a_second_dimension_stay_as_they_are(eagerly: bool) -> None:
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        inputs = tf.keras.Input(batch_shape=(None,))
+        model = tf.keras.Model(inputs, tf.keras.layers.Lambda(lambda x: x * 2)(inputs))
+        model.compile("sgd", "mse")
+        assert model.predict(X[:, 1]).tolist() == (X[:, 1] * 2).tolist()
+        assert model.predict_on_batch(X[:, 1]).shape == (len(X),)
+        model.train_on_batch(X[:, 1], X[:, 2])
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_losses_of_each_sample_stay_in_their_own_type(eagerly: bool) -> None:
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+        model.compile("sgd", tf.keras.losses.MeanSquaredError(reduction="none"))
+        assert model.evaluate(X, Y, batch_size=10, verbose=0).dtype == np.float32
+
+
+def test_eager_execution_has_no_arguments_of_sessions() -> None:
+    with eager_mode():
+        nothing_learned().compile("sgd", "mse", options=None, another=3)

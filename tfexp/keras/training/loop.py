@@ -178,7 +178,7 @@ class _Mean:
 
     def __init__(self, over_samples: bool):
         self._over_samples = over_samples
-        self._sum: Any = np.float64(0)  # an array where the loss is not reduced
+        self._sum: Any = 0.0  # an array where the loss is not reduced
         self._weight = 0
         self._last: Sequence[Any] = ()
 
@@ -190,7 +190,10 @@ class _Mean:
 
     @property
     def results(self) -> list[Any]:
-        return [self._sum / self._weight, *self._last[1:]] if self._weight else []
+        if not self._weight:
+            return []
+        loss = self._sum / self._weight
+        return [loss if np.ndim(loss) else np.float64(loss), *self._last[1:]]
 
 
 def _join(

@@ -71,7 +71,7 @@ class Training:
         kwargs.pop("cloning", None)
         kwargs.pop("experimental_run_tf_function", None)
         arguments: dict[str, Any] = {name: kwargs.pop(name) for name in _RUN_ARGUMENTS if name in kwargs}
-        if kwargs:
+        if kwargs and not executing_eagerly():  # which runs no session that they could be for, and lets them be
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
         if distribute is not None:
             log.warn("`distribute` of `compile` is deprecated: create and compile the model under the strategy's scope.")
