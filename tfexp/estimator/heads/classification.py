@@ -45,7 +45,7 @@ class BinaryClassHead(SingleHead):
     ):
         super().__init__(weight_column, loss_reduction, loss_fn, name)
         self._thresholds = checked_thresholds(thresholds)
-        self._classes = Classes(2, label_vocabulary)
+        self._classes = Classes(2, label_vocabulary, as_many=False)
 
     @property
     def logits_dimension(self) -> int:
@@ -116,9 +116,11 @@ class MultiClassHead(SingleHead):
         name: str | None = None,
     ):
         super().__init__(weight_column, loss_reduction, loss_fn, name)
-        if n_classes is None or n_classes <= 2:
+        if n_classes is None:
+            raise ValueError("n_classes cannot be None")
+        if n_classes <= 2:
             raise ValueError(f"n_classes must be > 2: {n_classes}. For two classes there is BinaryClassHead.")
-        self._classes = Classes(n_classes, label_vocabulary)
+        self._classes = Classes(n_classes, label_vocabulary, as_many=not self.is_older)
 
     @property
     def logits_dimension(self) -> int:
@@ -128,7 +130,7 @@ class MultiClassHead(SingleHead):
         given = dense_labels(labels, logits, 1)
         if self._classes.vocabulary is None and not convert_to_tensor(given).dtype.base_dtype.is_integer:
             raise ValueError(
-                f"Labels dtype should be integer. Instead got {given.dtype.base_dtype.name}. Labels that are words need "
+                f"Labels dtype should be integer. Instead got {given.dtype.base_dtype}. Labels that are words need "
                 "label_vocabulary."
             )
         return in_range(cast(self._classes.ids(given), dtypes.int64), self._classes.count - 1)
