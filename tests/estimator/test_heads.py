@@ -159,3 +159,25 @@ def test_functions_to_logits_are_called_with_what_they_take() -> None:
         call(lambda mode: 1, {}, "train", {}, None)
     with pytest.raises(ValueError, match=r"should return a Tensor or a dictionary of Tensors\. Given: 1"):
         call(lambda features: 1, {}, "train", {}, None)
+
+
+@pytest.mark.parametrize("head", [E.RegressionHead(), E.MultiHead([E.RegressionHead(name="a")])])
+def test_keras_optimizers_train_and_count_the_global_step(head: Any) -> None:
+    v = tf.Variable([[1.0]], use_resource=True, name="v")
+    x = tf.constant([[1.0], [2.0]])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    optimizer.iterations = step = tf.train.get_or_create_global_step()
+    labels = tf.constant([[3.0], [4.0]])
+    arguments = {"features": {"x": x}, "mode": "train", "logits": tf.matmul(x, v), "optimizer": optimizer}
+    arguments["labels"] = labels if isinstance(head, E.RegressionHead) else {"a": labels}
+    with tf.Session() as session:
+        made = head.create_estimator_spec(**arguments, trainable_variables=[v])
+        session.run(tf.global_variables_initializer())
+        session.run(made.train_op)
+        assert session.run([v, step]) == [pytest.approx(1.6), 1]
+    assert "training/SGD/learning_rate:0" in [one.name for one in tf.global_variables()]
+    for given, message in [(None, "cannot be None"), (3, "should be a list or a tuple. Given type: <class 'int'>")]:
+        with pytest.raises(ValueError, match=message):
+            head.create_estimator_spec(**arguments, trainable_variables=given)
+    with pytest.raises(ValueError, match=r"not a tf\.keras\.optimizers\.Optimizer instance\. Given: 3"):
+        head.create_estimator_spec(**arguments | {"optimizer": 3})

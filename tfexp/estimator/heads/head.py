@@ -252,15 +252,33 @@ def training_step(
     train_op_fn: Callable[[Tensor], Any] | None,
     update_ops: Sequence[Any] | None,
 ) -> Any:
-    """The operation of a step, with the updates. ValueError for both or neither of `optimizer` and `train_op_fn`."""
+    """The operation of a step, with the updates. ValueError for both or neither of `optimizer` and `train_op_fn`.
+
+    optimizer: of Keras, whose `iterations` count the steps (a model function makes these the global step) and which must be
+    told the variables; or of `tf.train`. ValueError for another.
+    """
     if (optimizer is None) == (train_op_fn is None):
         raise ValueError(f"train_op_fn and optimizer cannot both be {'None' if optimizer is None else 'set'}.")
     if train_op_fn is not None:
         train_op = train_op_fn(loss)
-    else:
+    elif hasattr(optimizer, "get_updates"):
+        with name_scope(""), name_scope("training"):
+            train_op = group(*optimizer.get_updates(loss, _checked_variables(trainable_variables)))
+    elif hasattr(optimizer, "minimize"):
         train_op = optimizer.minimize(loss, get_global_step(), var_list=trainable_variables)
+    else:
+        raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
     updates = get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else list(update_ops)
     return group(train_op, *updates) if updates else train_op
+
+
+def _checked_variables(given: Any) -> Sequence[Any]:
+    """ValueError for what is no list or tuple."""
+    if given is None:
+        raise ValueError("trainable_variables cannot be None. Given None")
+    if not isinstance(given, (list, tuple)):
+        raise ValueError(f"trainable_variables should be a list or a tuple. Given type: {type(given)}.")
+    return given
 
 
 def _checked_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
