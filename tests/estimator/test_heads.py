@@ -69,8 +69,12 @@ def test_only_what_is_asked_for_is_predicted() -> None:
 
 
 def test_labels_out_of_range_fail_the_step() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be <= 1"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be <= n_classes - 1"):
         value(E.BinaryClassHead().loss([2, 0, 1], LOGITS))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Labels must be in range \[0, 1\]"):
+        value(E.LogisticRegressionHead().loss([2.0, 0.0, 1.0], LOGITS))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="labels must be an integer indicator Tensor"):
+        value(E.MultiLabelHead(2).loss([[2, 0]], [[0.5, 0.5]]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be >= 0"):
         value(E.PoissonRegressionHead().loss([-1.0, 0.0, 1.0], LOGITS))
 

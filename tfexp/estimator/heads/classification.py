@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from tfexp.estimator.heads.head import Losses, Metrics, SingleHead
-from tfexp.estimator.heads.labels import Classes, dense_labels, in_range
+from tfexp.estimator.heads.labels import Classes, class_ids, dense_labels
 from tfexp.estimator.heads.thresholds import areas, checked_thresholds, threshold_metrics
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -53,7 +53,7 @@ class BinaryClassHead(SingleHead):
 
     def _checked_labels(self, labels: Any, logits: Tensor) -> Any:
         ids = cast(self._classes.ids(dense_labels(labels, logits, 1)), dtypes.float32, name="labels")
-        return in_range(ids, 1)
+        return class_ids(ids, 2, self.is_older)
 
     def _loss_of_rows(self, labels: Any, logits: Tensor) -> Tensor:
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
@@ -133,7 +133,7 @@ class MultiClassHead(SingleHead):
                 f"Labels dtype should be integer. Instead got {given.dtype.base_dtype}. Labels that are words need "
                 "label_vocabulary."
             )
-        return in_range(cast(self._classes.ids(given), dtypes.int64), self._classes.count - 1)
+        return class_ids(cast(self._classes.ids(given), dtypes.int64), self._classes.count, self.is_older)
 
     def _loss_of_rows(self, labels: Any, logits: Tensor) -> Tensor:
         rows = sparse_softmax_cross_entropy_with_logits(labels=squeeze(labels, axis=-1), logits=logits)

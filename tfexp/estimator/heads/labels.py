@@ -68,14 +68,20 @@ def dense_labels(labels: Any, logits: Tensor, width: int) -> Tensor:
     return labels
 
 
-def in_range(labels: Tensor, largest: float) -> Tensor:
-    """The labels; the step fails where one is below 0 or above `largest`."""
+def in_range(labels: Tensor, largest: float, too_large: str, too_small: str) -> Tensor:
+    """The labels; the step fails, and says so, where one is below 0 or above `largest`."""
     limit = cast(constant(largest), labels.dtype)
     checks = [
-        assert_less_equal(labels, limit, message=f"Labels must be <= {largest}"),
-        assert_greater_equal(labels, cast(constant(0), labels.dtype), message="Labels must be >= 0"),
+        assert_less_equal(labels, limit, message=too_large),
+        assert_greater_equal(labels, cast(constant(0), labels.dtype), message=too_small),
     ]
     return with_dependencies(checks, labels)
+
+
+def class_ids(labels: Tensor, count: int, older: bool) -> Tensor:
+    """Numbers of classes; the step fails where one is none of `count`. older: as the older heads say that."""
+    be = "" if older else "be "
+    return in_range(labels, count - 1, f"Labels must {be}<= n_classes - 1", f"Labels must {be}>= 0")
 
 
 def checked_weight_column(given: Any) -> NumericColumn | None:
@@ -157,4 +163,5 @@ def multi_hot(labels: Any, logits: Tensor, classes: Classes) -> Tensor:
         return cast(sparse_to_indicator(ids, classes.count), dtypes.int64)
     if classes.vocabulary is not None and labels is not None and convert_to_tensor(labels).dtype.base_dtype is dtypes.string:
         raise ValueError(f"Labels that are words must be a SparseTensor for several classes. Given: {labels}")
-    return in_range(dense_labels(labels, logits, classes.count), 1)
+    message = "labels must be an integer indicator Tensor with values in [0, 1]"
+    return in_range(dense_labels(labels, logits, classes.count), 1, message, message)
