@@ -22,7 +22,7 @@ class TFOptimizer(Trackable):
         if iterations is None:
             with name_scope(type(self).__name__):
                 iterations = backend.variable(0, dtype="int64", name="iterations")
-        self.iterations = NoDependency(iterations)
+        self.iterations: Any = NoDependency(iterations)
         self._track_trackable(iterations, "global_step")  # as checkpoints call it
         self.updates: list[Any] = []
         backend.track_tf_optimizer(self)
