@@ -69,8 +69,12 @@ def test_only_what_is_asked_for_is_predicted() -> None:
 
 
 def test_labels_out_of_range_fail_the_step() -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be <= 1"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be <= n_classes - 1"):
         value(E.BinaryClassHead().loss([2, 0, 1], LOGITS))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Labels must be in range \[0, 1\]"):
+        value(E.LogisticRegressionHead().loss([2.0, 0.0, 1.0], LOGITS))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="labels must be an integer indicator Tensor"):
+        value(E.MultiLabelHead(2).loss([[2, 0]], [[0.5, 0.5]]))
     with pytest.raises(tf.errors.InvalidArgumentError, match="Labels must be >= 0"):
         value(E.PoissonRegressionHead().loss([-1.0, 0.0, 1.0], LOGITS))
 
@@ -84,26 +88,41 @@ def spec(head: Any, **more: Any) -> Any:
     [
         (lambda: E.BinaryClassHead(loss_reduction="none"), "Invalid loss_reduction: none. It must be one of auto, sum, "),
         (lambda: E.BinaryClassHead(thresholds=[1.0]), r"thresholds not in \(0, 1\)"),
-        (lambda: E.BinaryClassHead(label_vocabulary=["a"]), '"label_vocabulary" has 1 items, and there are 2 classes'),
-        (lambda: E.BinaryClassHead(weight_column=3), "weight_column should be an instance"),
-        (lambda: E.BinaryClassHead(loss_fn=lambda labels: 0), "loss_fn must take labels and logits"),
+        (lambda: E.BinaryClassHead(label_vocabulary="ab"), "label_vocabulary should be a list or a tuple"),
+        (
+            lambda: E.MultiClassHead(3, label_vocabulary=["a"]),
+            r'not have "n_classes" items. len\(label_vocabulary\)=1, n_classes=3',
+        ),
+        (
+            lambda: E.BinaryClassHead(loss_fn=lambda labels: 0),
+            r"loss_fn must contain argument: logits. Given .*\('labels',\)",
+        ),
+        (lambda: E.BinaryClassHead(loss_fn=lambda labels, logits, a: 0), r"loss_fn has unexpected args: \['a'\]"),
+        (lambda: E.BaselineRegressor(loss_reduction="sum"), "Invalid loss_reduction: sum"),
+        (lambda: E.MultiClassHead(None), "n_classes cannot be None"),
         (lambda: E.MultiClassHead(2), "n_classes must be > 2: 2"),
         (lambda: E.MultiLabelHead(1), "n_classes must be > 1"),
-        (lambda: E.MultiLabelHead(2, classes_for_class_based_metrics=["a"]), "'a' of classes_for_class_based_metrics"),
+        (lambda: E.MultiLabelHead(2, classes_for_class_based_metrics=["a"]), "label_vocabulary must be provided"),
+        (lambda: E.MultiLabelHead(2, classes_for_class_based_metrics=[2]), r"must be in range \[0, 1\]. Given: 2"),
         (lambda: E.RegressionHead(0), "Invalid label_dimension 0"),
         (lambda: E.MultiHead([]), "Must specify heads"),
         (lambda: E.MultiHead([E.BinaryClassHead()]), "All given heads must have name specified"),
         (lambda: E.MultiHead([E.BinaryClassHead(name="a")] * 2), "All heads must have different names"),
         (lambda: E.BinaryClassHead().loss(None, LOGITS), "You must provide a labels Tensor"),
         (lambda: E.BinaryClassHead().loss({"a": [1]}, LOGITS), "labels must be a Tensor, not a dict of a"),
-        (lambda: E.BinaryClassHead().loss([[1, 2]], LOGITS), r"labels shape must be \[batch, 1\]"),
+        (lambda: E.BinaryClassHead().loss([[1, 2]], LOGITS), "Expected labels dimension=1.  Received 2."),
+        (lambda: E.BinaryClassHead().loss([[1]], LOGITS), r"labels shape must be \[batch, 1\]"),
+        (lambda: E.BinaryClassHead().loss([1], [1.0]), "must have rank at least 2.  Received rank 1"),
         (lambda: E.BinaryClassHead().loss(["a", "b", "c"], LOGITS), "Labels that are words need label_vocabulary"),
-        (lambda: E.BinaryClassHead().loss([1], [[1.0, 2.0]]), r"logits shape must be \[batch, 1\] for BinaryClassHead"),
+        (
+            lambda: E.BinaryClassHead().loss([1], [[1.0, 2.0]]),
+            r"shape must be \[D0, D1, ... DN, logits_dimension\], got \(1, 2\)",
+        ),
         (lambda: E.BinaryClassHead("w").loss([1, 0, 1], LOGITS, LOGITS), "features, which must be a dict"),
-        (lambda: spec(E.BinaryClassHead()), "one of optimizer and train_op_fn to a head for training, not neither"),
+        (lambda: spec(E.BinaryClassHead()), "train_op_fn and optimizer cannot both be None"),
         (
             lambda: spec(E.BinaryClassHead(), optimizer=1, train_op_fn=1),
-            "one of optimizer and train_op_fn to a head for training, not both",
+            "train_op_fn and optimizer cannot both be set",
         ),
     ],
 )
@@ -144,3 +163,25 @@ def test_functions_to_logits_are_called_with_what_they_take() -> None:
         call(lambda mode: 1, {}, "train", {}, None)
     with pytest.raises(ValueError, match=r"should return a Tensor or a dictionary of Tensors\. Given: 1"):
         call(lambda features: 1, {}, "train", {}, None)
+
+
+@pytest.mark.parametrize("head", [E.RegressionHead(), E.MultiHead([E.RegressionHead(name="a")])])
+def test_keras_optimizers_train_and_count_the_global_step(head: Any) -> None:
+    v = tf.Variable([[1.0]], use_resource=True, name="v")
+    x = tf.constant([[1.0], [2.0]])
+    optimizer = tf.keras.optimizers.SGD(0.1)
+    optimizer.iterations = step = tf.train.get_or_create_global_step()
+    labels = tf.constant([[3.0], [4.0]])
+    arguments = {"features": {"x": x}, "mode": "train", "logits": tf.matmul(x, v), "optimizer": optimizer}
+    arguments["labels"] = labels if isinstance(head, E.RegressionHead) else {"a": labels}
+    with tf.Session() as session:
+        made = head.create_estimator_spec(**arguments, trainable_variables=[v])
+        session.run(tf.global_variables_initializer())
+        session.run(made.train_op)
+        assert session.run([v, step]) == [pytest.approx(1.6), 1]
+    assert "training/SGD/learning_rate:0" in [one.name for one in tf.global_variables()]
+    for given, message in [(None, "cannot be None"), (3, "should be a list or a tuple. Given type: <class 'int'>")]:
+        with pytest.raises(ValueError, match=message):
+            head.create_estimator_spec(**arguments, trainable_variables=given)
+    with pytest.raises(ValueError, match=r"not a tf\.keras\.optimizers\.Optimizer instance\. Given: 3"):
+        head.create_estimator_spec(**arguments | {"optimizer": 3})

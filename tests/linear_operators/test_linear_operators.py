@@ -243,6 +243,13 @@ def test_what_cannot_be_is_refused() -> None:
         (lambda: full(np.float32([1])), ValueError, "at least 2 dimensions"),
         (lambda: L.LinearOperatorIdentity(2.0), TypeError, "num_rows must be integer"),
         (lambda: L.LinearOperatorIdentity(2, batch_shape=3), ValueError, "batch_shape must be a 1-D Tensor"),
+        (lambda: L.LinearOperatorZeros(tf.Variable(2)), TypeError, "num_rows cannot be reference type"),
+        (lambda: L.LinearOperatorZeros(2, tf.Variable(3)), TypeError, "num_columns cannot be reference type"),
+        (
+            lambda: L.LinearOperatorIdentity(2, batch_shape=tf.Variable([3])),
+            TypeError,
+            "batch_shape cannot be reference type",
+        ),
         (lambda: L.LinearOperatorIdentity(2, is_square=False), ValueError, "always square"),
         (lambda: L.LinearOperatorZeros(2, is_positive_definite=True), ValueError, "non-positive definite"),
         (lambda: L.LinearOperatorZeros(2, 3), ValueError, r"num_rows\(2\) != num_columns\(3\)"),
@@ -250,6 +257,13 @@ def test_what_cannot_be_is_refused() -> None:
         (lambda: L.LinearOperatorToeplitz([1.0], [1.0, 2.0]), ValueError, "mismatched dimensions"),
         (lambda: L.LinearOperatorHouseholder([1.0], is_self_adjoint=False), ValueError, "always self adjoint"),
         (lambda: L.LinearOperatorLowRankUpdate(full(A), drawn(2, 1)), ValueError, "Dimensions 3 and 2 are not compatible"),
+        (lambda: L.LinearOperatorLowRankUpdate(full(drawn(2, 3, 3)), drawn(5, 3, 1)), ValueError, "Incompatible shapes"),
+        (lambda: L.LinearOperatorLowRankUpdate(full(A), drawn(2, 3, 1), drawn(5, 1)), ValueError, "Incompatible shapes"),
+        (
+            lambda: L.LinearOperatorLowRankUpdate(full(A), drawn(2, 3, 1), None, drawn(5, 3, 1)),
+            ValueError,
+            "Incompatible shapes",
+        ),
         (
             lambda: L.LinearOperatorKronecker([L.LinearOperatorIdentity(2)] * 2, is_non_singular=False),
             ValueError,
@@ -357,3 +371,42 @@ def test_determinants_of_complex_operators_have_their_type() -> None:
             found = session.run([operator.determinant(), operator.log_abs_determinant()])
             assert [value.dtype for value in found] == [np.complex128] * 2
             np.testing.assert_allclose(found, [determinant, np.log(determinant)])
+
+
+def test_an_operator_need_not_have_a_type() -> None:
+    class OfNoType(L.LinearOperator):
+        def __init__(self) -> None:
+            super().__init__(dtype=None)
+
+        def _shape(self) -> tf.TensorShape:
+            return tf.TensorShape([2, 2])
+
+    operator = OfNoType()
+    assert operator.dtype is None and "dtype=None" in repr(operator)
+    with pytest.raises(TypeError, match="Expected argument to have dtype None"):
+        operator.matmul([[2.0], [3.0]])
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("sizes", [((3, 2), (5, 2), (3, 2)), ((3, 2), (2,), (5, 3, 2)), ((5, 3, 2), (1, 2), (3, 2))])
+def test_an_update_of_low_rank_has_the_batch_of_all_its_parts(sizes: Any, known: bool) -> None:
+    u, diag, v = parts = [drawn(*size) for size in sizes]
+    with tf.Graph().as_default(), tf.Session() as session:
+        given = parts if known else [tf.placeholder_with_default(part, None) for part in parts]
+        operator = L.LinearOperatorLowRankUpdate(L.LinearOperatorIdentity(3, dtype=tf.float64), *given)
+        assert operator.shape.as_list() == [5, 3, 3] if known else operator.shape.rank is None
+        sizes, dense = session.run([operator.shape_tensor(), operator.to_dense()])
+    np.testing.assert_array_equal(sizes, [5, 3, 3])
+    np.testing.assert_allclose(dense, np.eye(3) + (u * diag[..., None, :]) @ np.swapaxes(v, -1, -2) + np.zeros((5, 1, 1)))
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_zeros_look_at_how_many_rows_they_are_given(adjoint: bool) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.placeholder_with_default(2, None)
+        operator = L.LinearOperatorZeros(rows, 3, is_square=False, is_self_adjoint=False, assert_proper_shapes=True)
+        sizes = (2, 3) if adjoint else (3, 2)
+        fitting, other = (tf.placeholder_with_default(np.ones((size, 5), np.float32), None) for size in sizes)
+        assert session.run(operator.matmul(fitting, adjoint=adjoint)).shape == ((3, 5) if adjoint else (2, 5))
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Dimensions are not compatible"):
+            session.run(operator.matmul(other, adjoint=adjoint))

@@ -159,6 +159,25 @@ def test_formats_of_diagonals() -> None:
         tf.linalg.tridiagonal_solve(compact, rhs, diagonals_format="other")
 
 
+@pytest.mark.parametrize(
+    ("diagonals", "rhs", "kind", "text"),
+    [
+        ((5, 4, 7), (5, 4), "matrix", "Expected last two dimensions of diagonals to be same, got 4 and 7"),
+        ((5, 4, 4), (3, 4), "matrix", r"Batch shapes \(5,\) and \(3,\) are incompatible"),
+        ((2, 3, 4), (5, 4, 2), "compact", r"Batch shapes \(2,\) and \(5,\) are incompatible"),
+    ],
+)
+def test_tridiagonal_systems_that_do_not_fit_together(diagonals, rhs, kind, text):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=text):
+        tf.linalg.tridiagonal_solve(tf.ones(diagonals), tf.ones(rhs), kind)
+
+
+@pytest.mark.parametrize("axis", [[], [1], (0, 1, 2), [[1]], [[0], [1]], [0, 1.5], 3.5, "a", [1, 1]])
+def test_what_is_no_axis_of_a_norm(axis):
+    with pytest.raises(ValueError, match="'axis' must be None, an integer, or a tuple of 2 unique integers"):
+        tf.norm([[1.0, 2.0]], axis=axis)
+
+
 def with_eigenvalues(values, kind=np.float64):
     """A matrix that is not symmetric, of these eigenvalues."""
     n = len(values)

@@ -12,6 +12,7 @@ from tensorboard.compat.proto import graph_pb2
 
 import tfexp as tf
 from tfexp.core import errors
+from tfexp.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -172,3 +173,36 @@ def test_eager() -> None:
     with eager_mode():
         doubled: Any = tf.py_func(lambda a: a * 2, [np.float32([1, 2])], tf.float32)
         assert doubled.numpy().tolist() == [2, 4]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        ([("part", np.float32)], "Unsupported numpy data type"),
+        ("datetime64[D]", "Unsupported numpy type: NPY_DATETIME"),
+        ("timedelta64[s]", "Unsupported numpy type: NPY_TIMEDELTA"),
+    ],
+)
+def test_arrays_that_no_tensor_holds(session: Any, kind: Any, text: str) -> None:
+    with pytest.raises(errors.InternalError, match=f"^{text}"):
+        called(session, lambda: np.zeros([2], kind), [], [tf.float32])
+
+
+def test_a_variable_does_not_leave_a_py_function(session: Any) -> None:
+    with pytest.raises(errors.UnknownError, match="RuntimeError: Attempting to return a variable"):
+        session.run(tf.py_function(lambda: tf.Variable(2.0), [], tf.float32))
+
+
+def test_what_stands_for_no_results() -> None:
+    assert tf.py_func(lambda: None, [], [], stateful=False) == []
+    assert [make(lambda: None, [], []).type for make in (tf.py_func, tf.py_function)] == ["PyFunc", "EagerPyFunc"]
+    with eager_mode():
+        assert tf.py_function(lambda: None, [], []) == []
+
+
+def test_the_exception_comes_again_behind_its_traceback(session: Any) -> None:
+    def refuse() -> None:
+        raise ValueError("not this")
+
+    with pytest.raises(errors.InvalidArgumentError, match=r"(?s)^ValueError: not this.*in refuse.*\nValueError: not this\n"):
+        called(session, refuse, [], [])

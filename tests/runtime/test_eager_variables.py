@@ -36,6 +36,15 @@ def test_a_variable_has_its_value_at_once():
         v.eval()
 
 
+@pytest.mark.parametrize("name", ["<lambda>", "a b", "-a", "/a"])
+def test_only_a_variable_s_name_has_to_be_one_of_a_node(name):
+    with tf.name_scope("outer"), tf.name_scope(name) as scope:
+        assert scope == f"outer/{name}/"
+        assert tf.range(tf.add(1, 2, name=name)).numpy().tolist() == [0, 1, 2]
+    with tf.name_scope(name), pytest.raises(ValueError, match=f"'{name}/v/' is not a valid scope name"):
+        tf.Variable(1.0, name="v")
+
+
 @pytest.mark.parametrize("attribute", ["op", "graph"])
 def test_what_only_variables_of_graphs_have(attribute):
     for variable in (tf.Variable(MATRIX), tf.get_variable("v", [2]), tf.train.get_or_create_global_step()):

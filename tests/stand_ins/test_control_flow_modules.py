@@ -5,6 +5,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.ops.defun import Defun
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins.modules import stand_for
 
 control_flow_ops = stand_for("tensorflow.python.ops.control_flow_ops")
@@ -37,6 +38,22 @@ def test_a_frame_in_which_nothing_goes_round():
         session.run(variable.initializer)
         for _ in range(2):
             assert session.run([left, ended]) == [9, 3]
+
+
+@pytest.mark.parametrize("go", ["_Identity", "_Enter", "_NextIteration", "exit"])
+def test_the_parts_of_composite_values_go_on_by_themselves(graph, go):
+    def gone(value):
+        frame = {"frame_name": "frame"} if go == "_Enter" else {}
+        return getattr(control_flow_ops, go)(value, name="mine", **frame)
+
+    kind = "Exit" if go == "exit" else go.removeprefix("_")
+    sparse = gone(tf.SparseTensor([[0, 5]], ["x"], [7, 11]))
+    assert [part.op.name for part in (sparse.indices, sparse.values, sparse.dense_shape)] == [kind, f"{kind}_1", f"{kind}_2"]
+    slices = gone(tf.IndexedSlices(tf.constant([2.0]), tf.constant([3])))
+    assert [slices.values.op.name, slices.indices.op.name, slices.dense_shape] == [f"{kind}_3", f"{kind}_4", None]
+    whole = gone(tf.IndexedSlices(tf.constant([2.0]), tf.constant([3]), tf.constant([5])))
+    assert whole.dense_shape.op.type == kind
+    assert gone([2, 3]).op.name == "mine"
 
 
 def test_what_merge_gives_has_names():
@@ -208,3 +225,10 @@ def test_numbers_of_states():
     with tf.Session() as session:
         assert session.run(random._convert_to_state_tensor([1, 2**63])).tolist() == [1, -(2**63)]
         assert session.run(random.non_deterministic_ints([2, 3])).shape == (2, 3)
+
+
+def test_nothing_is_left_to_wait_for_in_eager_execution():
+    with eager_mode():
+        x = tf.constant(3)
+        assert control_flow_ops.with_dependencies(tf.constant(2), x) is x
+        assert control_flow_ops.with_dependencies([], [2, 3]) == [2, 3]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.runtime.eager import eager_mode
 from tfexp.stand_ins import linear_operator_tests as testing
 from tfexp.stand_ins import linear_operator_utilities as utilities
 
@@ -50,6 +51,18 @@ def test_tests_are_added(kind, passes):
     with np.errstate(all="ignore"):
         chosen.run(result)
     assert (result.errors, len(result.failures)) == ([], 0 if passes else chosen.countTestCases())
+
+
+def test_errors_of_runs_and_of_eager_execution():
+    case = Diagonal()
+    checked = tf.placeholder_with_default(-2, [])
+    operator = tf.linalg.LinearOperatorZeros(checked, assert_proper_shapes=True)
+    with tf.Session() as session, case.assertRaisesError("num_rows must be non-negative"):
+        session.run(operator.shape_tensor())
+    with eager_mode(), case.assertRaisesError("num_rows must be non-negative"):
+        tf.linalg.LinearOperatorZeros(tf.constant(-2))
+    with pytest.raises(AssertionError), case.assertRaisesError("not this"):
+        pass
 
 
 def test_checks_and_equations():

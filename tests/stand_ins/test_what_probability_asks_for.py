@@ -57,10 +57,54 @@ def test_hints_and_names_of_sums():
 def test_sums_that_cannot_be():
     with pytest.raises(ValueError, match="at least one operator"):
         additions.add_operators([])
-    with pytest.raises(ValueError, match=r"same domain_dimension, got \[2, 3\]"):
+    with pytest.raises(ValueError, match=r"same domain dimension. Found: .*3.*2"):
         additions.add_operators([FULL(), L.LinearOperatorFullMatrix(np.ones((2, 3)))])
-    with pytest.raises(TypeError, match="is none of LinearOperatorScaledIdentity"):
+    with pytest.raises(TypeError, match="Operator type unknown"):
         additions.add_operators([FULL(), L.LinearOperatorZeros(2)])
+    with pytest.raises(TypeError, match="must contain only LinearOperator instances"):
+        additions.add_operators([FULL(), 3])
+    with pytest.raises(ValueError, match="Incompatible shapes"):
+        additions.add_operators([L.LinearOperatorDiag(np.ones((rows, 2))) for rows in (3, 5)])
+
+
+def named(kind, name):
+    return kind([1.0, 2.0] if kind is L.LinearOperatorDiag else [[1.0, 0.0], [2.0, 3.0]], name=name)
+
+
+D, T, M = L.LinearOperatorDiag, L.LinearOperatorLowerTriangular, L.LinearOperatorFullMatrix
+
+
+@pytest.mark.parametrize(
+    ("kinds", "tiers", "names"),
+    [
+        ([M, T, D], None, ["Add/Add/b__c/__a/"]),
+        ([D, T, D], None, ["Add/b__Add/c__a//"]),
+        ([D, T, M], [], ["c", "b", "a"]),
+        ([M, T, D, D], ["Diag"], ["a", "b", "Add/c__d/"]),
+        ([M, T, D, T, D], ["TriL"], ["a", "Add/Add/Add/b__c/__d/__e/"]),
+        ([D, T, D], ["Diag", "TriL"], ["Add/b__Add/a__c//"]),
+        ([D, T, D], ["TriL", "Diag"], ["Add/Add/a__b/__c/"]),
+    ],
+)
+def test_tiers_of_adders_say_what_is_added_and_in_which_order(kinds, tiers, names):
+    operators = [named(kind, name) for kind, name in zip(kinds, "abcde", strict=False)]
+    adders = None if tiers is None else [[getattr(additions, f"_AddAndReturn{tier}")()] for tier in tiers]
+    assert [total.name for total in additions.add_operators(operators, addition_tiers=adders)] == names
+    assert additions._AddAndReturnDiag().name == "AddAndReturnDiag"
+
+
+def test_an_adder_of_ones_own():
+    class Lazy(additions._Adder):
+        def can_add(self, op1, op2):
+            return True
+
+        def _add(self, op1, op2, operator_name, hints):
+            return [op1.name, op2.name, operator_name, hints.is_self_adjoint, hints.is_non_singular]
+
+    adder, hints = Lazy(), additions._Hints(is_non_singular=False)
+    assert adder.add(named(D, "a"), named(D, "b"), None) == ["a", "b", "Add/a__b/", True, None]
+    assert adder.add(named(D, "a"), named(M, "b"), "mine", hints) == ["a", "b", "mine", None, False]
+    assert adder.name == "Lazy"
 
 
 def test_functions_have_no_annotations_and_ops_have_arguments():

@@ -63,7 +63,12 @@ def group(*inputs: Any, **kwargs: Any) -> Any:
 
 
 def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
-    """`output_tensor`, once `dependencies` have run. Source: `control_flow_ops.with_dependencies`."""
+    """`output_tensor`, once `dependencies` have run. Source: `control_flow_ops.with_dependencies`.
+
+    Itself in eager execution, where everything has run.
+    """
+    if executing_eagerly():
+        return output_tensor
     graph = get_default_graph()
     with (
         name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope,

@@ -46,6 +46,12 @@ _ENTERED = (
 DeviceFunction = Callable[[Operation], str | None]
 
 
+def check_scope_name(name: str, within: str = "") -> None:
+    """ValueError for a name that no scope below that one may have."""
+    if not (_INNER_NAME if within else _FIRST_NAME).fullmatch(name):
+        raise ValueError(f"{name!r} is not a valid scope name")
+
+
 class _NameScope(contextlib.ContextDecorator):
     """What `Graph.name_scope` gives. A class, not a generator: one is around every node that is built."""
 
@@ -197,9 +203,7 @@ class Surroundings:
         if isinstance(name, bytes):
             name = name.decode()
         if name:
-            valid = _INNER_NAME if self._name_stack else _FIRST_NAME
-            if not valid.fullmatch(name):
-                raise ValueError(f"{name!r} is not a valid scope name")
+            check_scope_name(name, within=self._name_stack)
         old, self._name_stack = self._name_stack, self._scope_below(name)
         return old
 

@@ -6,6 +6,7 @@ Sources: `tensorflow.python.framework.ops`, `.tensor_util`, `tensorflow.python.o
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,9 +37,9 @@ from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext as WhileContext
 from tfexp.graph.while_context import enter as _enter
-from tfexp.graph.while_context import leave as exit
-from tfexp.graph.while_context import next_iteration as next_iteration
-from tfexp.graph.while_context import same
+from tfexp.graph.while_context import leave as _leave
+from tfexp.graph.while_context import next_iteration as _next_iteration
+from tfexp.graph.while_context import same as _same
 
 MakeNdarray = make_ndarray
 
@@ -174,14 +175,38 @@ def merge(inputs: Any, name: str | None = None) -> Merge:
 
 def enter(
     data: Any, frame_name: str, is_constant: bool = False, parallel_iterations: int = 10, name: str | None = None, **_: Any
-) -> Tensor:
+) -> Any:
     """`data` in the frame of a loop. `control_flow_ops._Enter`."""
-    return _enter(convert_to_tensor(data, as_ref=True), frame_name, is_constant, parallel_iterations, name)
+
+    def entered(tensor: Tensor, name: str | None = None) -> Tensor:
+        return _enter(tensor, frame_name, is_constant, parallel_iterations, name)
+
+    return _by_parts(entered, data, name)
 
 
-def identity_of(data: Any, name: str | None = None) -> Tensor:
+def exit(data: Any, name: str | None = None) -> Any:
+    """`data`, as it is when its loop ends, outside of it. `control_flow_ops.exit`."""
+    return _by_parts(_leave, data, name)
+
+
+def next_iteration(data: Any, name: str | None = None) -> Any:
+    """`data` for the iteration after this one. `control_flow_ops._NextIteration`."""
+    return _by_parts(_next_iteration, data, name)
+
+
+def identity_of(data: Any, name: str | None = None) -> Any:
     """`data` as it is, a reference where it is one. `control_flow_ops._Identity`."""
-    return same(convert_to_tensor(data, as_ref=True), name)
+    return _by_parts(_same, data, name)
+
+
+def _by_parts(node: Callable[..., Tensor], data: Any, name: str | None) -> Any:
+    """The node of a tensor, or of what can be one; or of each part of a SparseTensor or IndexedSlices, without the name."""
+    if isinstance(data, SparseTensor):
+        return SparseTensor(node(data.indices), node(data.values), node(data.dense_shape))
+    if isinstance(data, IndexedSlices):
+        values, indices = node(data.values), node(data.indices)
+        return IndexedSlices(values, indices, None if data.dense_shape is None else node(data.dense_shape))
+    return node(convert_to_tensor(data, as_ref=True), name)
 
 
 def IsInWhileLoop(op: Any) -> bool:

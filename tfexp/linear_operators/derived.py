@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tfexp.core.shape import TensorShape
@@ -194,6 +195,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
 
     def _check_sides_of_update(self) -> None:
         """ValueError where u, v and the update are known not to fit together."""
+        self._shape()
         sides = [(self._u, -2, self._base.range_dimension), (self._v, -2, self._base.domain_dimension)]
         sides += [(self._u, -1, self._update.domain_dimension), (self._v, -1, self._update.domain_dimension)]
         for part, axis, wanted in sides:
@@ -226,11 +228,13 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return self._update.diag if isinstance(self._update, LinearOperatorDiag) else None
 
     def _shape(self) -> TensorShape:
-        whole = broadcast_shapes.broadcast_static_shape(self._base.batch_shape, batches.static_batch(self._u, 2))
+        known = (self._update.batch_shape, batches.static_batch(self._u, 2), batches.static_batch(self._v, 2))
+        whole = functools.reduce(broadcast_shapes.broadcast_static_shape, known, self._base.batch_shape)
         return whole.concatenate([self._base.range_dimension, self._base.domain_dimension])
 
     def _shape_tensor(self) -> Tensor:
-        whole = broadcast_shapes.broadcast_dynamic_shape(self._base._batch(), batches.batch_of(self._u, 2))
+        parts = (self._update._batch(), batches.batch_of(self._u, 2), batches.batch_of(self._v, 2))
+        whole = functools.reduce(broadcast_shapes.broadcast_dynamic_shape, parts, self._base._batch())
         return array_join.concat([whole, self._base._dims()[-2:]], 0)  # type: ignore[index]
 
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:

@@ -127,6 +127,8 @@ class _OfSize(LinearOperator):
     @staticmethod
     def _size(what: str, size: Any, rank: int, checked: bool) -> Tensor:
         """An argument as a tensor of that rank, without negative elements; checked in runs, too, where that is wanted."""
+        if hasattr(size, "assign"):
+            raise TypeError(f"Argument {what} cannot be reference type. Found: {type(size)}")
         size = convert_to_tensor(size, name=f"{what}_arg" if rank else what, preferred_dtype=dtypes.int32)
         if not size.dtype.is_integer:
             raise TypeError(f"Argument {what} must be integer type.  Found: {size}")
@@ -154,12 +156,12 @@ class _OfSize(LinearOperator):
     def _shape_tensor(self) -> Tensor:
         return array_join.concat([self._batch_dims, array_join.stack([self._rows, self._columns])], 0)
 
-    def _matched(self, x: Tensor) -> Tensor:
-        """`x`, whose number of rows is checked in the run, where that is wanted."""
+    def _matched(self, x: Tensor, axis: int = -1) -> Tensor:
+        """`x`, whose rows are checked in the run to be as many as this operator has along `axis`, where that is wanted."""
         if not self._is_checked:
             return x
         message = "Dimensions are not compatible: the argument must have as many rows as this operator"
-        return with_dependencies([check_compare.assert_equal(array.shape(x)[-2], self._side(-2), message=message)], x)
+        return with_dependencies([check_compare.assert_equal(array.shape(x)[-2], self._side(axis), message=message)], x)
 
     def _broadcast(self, x: Tensor) -> Tensor:
         return batches.repeated(x, self._batch(), self.batch_shape)
@@ -340,6 +342,9 @@ class LinearOperatorZeros(_OfSize):
 
     def _to_dense(self) -> Tensor:
         return array_fill.zeros(self._dims(), dtype=self.dtype)
+
+    def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
+        return super()._matmul(self._matched(adjoint_of(x, adjoint_arg), -2 if adjoint else -1), adjoint)
 
     def _diag_part(self) -> Tensor:
         return diagonal.matrix_diag_part(self._to_dense())

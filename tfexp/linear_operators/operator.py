@@ -49,7 +49,7 @@ class LinearOperator(Module):
         needs_square = is_non_singular or is_self_adjoint or is_positive_definite
         if needs_square and is_square is False:
             raise ValueError("A non-singular, self-adjoint or positive definite operator is always square.")
-        self._dtype = as_dtype(dtype).base_dtype
+        self._dtype = None if dtype is None else as_dtype(dtype).base_dtype
         self._graph_parents = list(graph_parents or [])
         self._is_non_singular = True if is_positive_definite else is_non_singular
         self._is_self_adjoint, self._is_positive_definite = is_self_adjoint, is_positive_definite
@@ -60,7 +60,8 @@ class LinearOperator(Module):
 
     @property
     def dtype(self) -> DType:
-        return self._dtype
+        """None for a kind of operator that names none and leaves its arguments alone."""
+        return self._dtype  # type: ignore[return-value]  # what most kinds give
 
     @property
     def name(self) -> str:
@@ -262,9 +263,12 @@ class LinearOperator(Module):
     def _matmul(self, x: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         return matmul(self._to_dense(), x, adjoint_a=adjoint, adjoint_b=adjoint_arg)
 
+    def _can_use_cholesky(self) -> bool | None:
+        return self.is_self_adjoint and self.is_positive_definite
+
     def _solve(self, rhs: Tensor, adjoint: bool = False, adjoint_arg: bool = False) -> Tensor:
         rhs = linalg.adjoint(rhs) if adjoint_arg else rhs
-        if self.is_positive_definite and self.is_self_adjoint:
+        if self._can_use_cholesky():
             factor, rhs = batches.together(linalg.cholesky(self._to_dense()), rhs)
             return linalg.cholesky_solve(factor, rhs)
         return batches.solve(self._to_dense(), rhs, adjoint)
@@ -280,12 +284,12 @@ class LinearOperator(Module):
         return total
 
     def _determinant(self) -> Tensor:
-        if self.is_positive_definite and self.is_self_adjoint:
+        if self._can_use_cholesky():
             return exp(self._log_abs_determinant())
         return linalg.matrix_determinant(self._to_dense())
 
     def _log_abs_determinant(self) -> Tensor:
-        if self.is_positive_definite and self.is_self_adjoint:
+        if self._can_use_cholesky():
             factor = diagonal.matrix_diag_part(linalg.cholesky(self._to_dense()))
             return cast(2.0 * reduce.reduce_sum(log(absolute(factor)), axis=[-1]), self.dtype)
         return linalg.slogdet(self._to_dense()).log_abs_determinant  # type: ignore[no-any-return]
@@ -368,7 +372,7 @@ class LinearOperator(Module):
         return no_op("assert_nothing")
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self._name!r} shape={self.shape} dtype={self.dtype.name}>"
+        return f"<{type(self).__name__} {self._name!r} shape={self.shape} dtype={self._dtype and self._dtype.name}>"
 
 
 rules.adjoint.register(LinearOperator)(lambda operator: operator._adjoint())

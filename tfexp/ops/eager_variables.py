@@ -13,6 +13,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.eager_tensor import meaningless, value_as_text
 from tfexp.graph.handles import own_handle
 from tfexp.graph.scopes import executing_eagerly, name_scope
+from tfexp.graph.surroundings import check_scope_name
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import resource_state
 from tfexp.ops.resource_variables import ResourceVariable
@@ -50,6 +51,7 @@ class EagerVariable(ResourceVariable):
             value = convert_to_tensor(value, name="initial_value", dtype=dtype)
             self._shape = as_shape(shape) if shape is not None else value.shape if validate_shape else TensorShape(None)
             self._dtype = value.dtype.base_dtype
+            check_scope_name(scope)
             self._handle = resource_state.var_handle_op(shape=self._shape, dtype=self._dtype, name=scope)
             own_handle(self._handle, self)
             self._initial_value = self._initializer_op = None  # type: ignore[assignment]  # there is nothing left to do

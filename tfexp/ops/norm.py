@@ -30,20 +30,16 @@ def norm(
     ValueError for others.
     """
     keepdims = bool(deprecated_argument_lookup("keepdims", keepdims, "keep_dims", keep_dims))
-    is_matrix = isinstance(axis, (tuple, list)) and len(axis) == 2
+    is_matrix = isinstance(axis, (tuple, list))
+    axes = () if axis is None else tuple(axis) if is_matrix else (axis,)
+    if not all(isinstance(a, (int, np.integer)) for a in axes) or (is_matrix and len(set(axes)) != 2) or len(axes) > 2:
+        raise ValueError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
     if is_matrix:
-        axis = tuple(axis)
-        if not all(isinstance(a, (int, np.integer)) for a in axis) or axis[0] == axis[1]:
-            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
+        axis = axes
         if ord not in ("euclidean", "fro", 1, 2, np.inf):
             raise ValueError(f"'ord' must be a supported matrix norm in ['euclidean', 'fro', 1, 2, inf], got {ord}")
-    else:
-        if not (axis is None or isinstance(axis, (int, np.integer)) or (isinstance(axis, (list, tuple)) and len(axis) == 1)):
-            raise ValueError("'axis' must be None, an integer, or a tuple of 2 unique integers")
-        if isinstance(axis, (list, tuple)):
-            axis = axis[0]
-        if ord not in ("euclidean", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
-            raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    elif ord not in ("euclidean", np.inf) and not (isinstance(ord, (int, float)) and ord > 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
     with name_scope(name, "norm", [tensor]):
         tensor = convert_to_tensor(tensor)
         if ord in ("fro", "euclidean", 2, 2.0):

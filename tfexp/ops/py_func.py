@@ -137,7 +137,7 @@ def _as_op_error(error: Exception) -> OpError:
     if not str(error):
         text = f"{text}: "
     frames = "".join(traceback.format_tb(error.__traceback__)[1:])
-    return kind(None, None, f"{text}\nTraceback (most recent call last):\n\n{frames}")
+    return kind(None, None, f"{text}\nTraceback (most recent call last):\n\n{frames}\n{text}\n\n")
 
 
 def _c_name(dtype: DType) -> str:
@@ -160,6 +160,10 @@ def _results(value: Any) -> list[np.ndarray]:
 
 def _array(value: Any) -> np.ndarray:
     array = np.array(value, order="C")
+    try:
+        as_dtype(array.dtype)
+    except TypeError as error:
+        raise _RefusedError(InternalError(None, None, _refusal(array.dtype))) from error
     if array.dtype.kind in "SU" and not isinstance(value, np.ndarray):
         array = np.array(value, object)  # NumPy's bytes and texts of a fixed length lose the zeros that they end with
     if array.dtype.kind == "S":
@@ -174,6 +178,12 @@ def _array(value: Any) -> np.ndarray:
             raise _RefusedError(InternalError(None, None, f"Unsupported object type {type(item).__name__}"))
         flat[i] = item.encode() if isinstance(item, str) else item
     return encoded
+
+
+def _refusal(dtype: np.dtype) -> str:
+    kinds = {"M": "DATETIME", "m": "TIMEDELTA", "f": "LONGDOUBLE", "c": "CLONGDOUBLE"}
+    kind = kinds.get(dtype.kind)
+    return "Unsupported numpy data type" if kind is None else f"Unsupported numpy type: NPY_{kind}"
 
 
 # --- tf.py_func --------------------------------------------------------------------------------------------------------
@@ -208,7 +218,9 @@ def _node(op: Any, function: _Registered, inp: Sequence[Any], Tout: Any, name: s
     types = [as_dtype(t) for t in ([Tout] if one else Tout)]
     token = _register(function)
     result = op(list(inp), token=token, Tout=types, name=name)
-    return result[0] if one and not isinstance(result, Operation) else result
+    if not types:
+        return result if isinstance(result, Operation) and op is not py_func_stateless_op else []
+    return result[0] if one else result
 
 
 # --- tf.py_function ----------------------------------------------------------------------------------------------------
@@ -229,6 +241,8 @@ class _Eager:
             tape.watch([t for t in inputs if t.dtype.is_floating or t.dtype.is_complex])
             value = self._function(*inputs)
             returned = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
+            if any(hasattr(one, "assign") for one in returned):
+                raise RuntimeError(f"Attempting to return a variable from an eagerly executed py_func: {returned}")
             outputs = [convert_to_tensor(one, dtype=dtype) for one, dtype in zip(returned, types)]
         with self._lock:
             self._last = (world, tape, inputs, outputs)

@@ -213,6 +213,9 @@ def tridiagonal_solve(
         raise ValueError(
             f"Expected the rank of rhs to be {compact.shape.rank - 1} or {compact.shape.rank}, got {rhs.shape.rank}"
         )
+    batch, batch_of_rhs = compact.shape[:-2], rhs.shape[: compact.shape.rank - 2]
+    if not batch.is_compatible_with(batch_of_rhs):
+        raise ValueError(f"Batch shapes {batch} and {batch_of_rhs} are incompatible")
     count, size = compact.shape.as_list()[-2:]
     if count not in (None, 3):
         raise ValueError(f"Expected 3 diagonals got {count}")
@@ -244,6 +247,10 @@ def _compact(diagonals: Any, diagonals_format: str, full: bool = True) -> Tensor
             above, below = _lengthened(above, main, behind=True), _lengthened(below, main, behind=False)
         return array_join.stack([above, main, below], axis=-2)
     if diagonals_format == "matrix":
+        diagonals = convert_to_tensor(diagonals)
+        rows, columns = diagonals.shape.as_list()[-2:] if diagonals.shape.rank else (None, None)
+        if None not in (rows, columns) and rows != columns:
+            raise ValueError(f"Expected last two dimensions of diagonals to be same, got {rows} and {columns}")
         return matrix_diag_part(diagonals, k=(-1, 1), padding_value=0.0, align="LEFT_RIGHT")
     raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
 

@@ -215,6 +215,11 @@ class EagerGraph(Graph):
     def next_op_seed(self) -> int:
         return self._op_seeds.randint(0, 2**31 - 1)
 
+    def _enter_name_scope(self, name: str | bytes | None) -> str:
+        """Any name will do: only a variable's is looked at."""
+        old, self._name_stack = self._name_stack, self._scope_below(name.decode() if isinstance(name, bytes) else name)
+        return old
+
     def _new_name(self, name: str) -> str:
         """Names tell who made a variable, and need not differ."""
         return f"{self._name_stack}/{name}" if self._name_stack else name

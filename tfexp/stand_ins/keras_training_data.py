@@ -37,7 +37,7 @@ def standardize_input_data(
     data: Any, names: Sequence[str], shapes: Any = None, check_batch_axis: bool = True, exception_prefix: str = ""
 ) -> list[Any]:
     """The arrays of these names, of the shapes; batch sizes are not looked at. ValueError for what does not fit."""
-    values = in_order(data, names, exception_prefix)
+    values = in_order(data, names, exception_prefix, shapes)
     check_shapes(values, names, shapes or [None] * len(names), exception_prefix)
     return values
 

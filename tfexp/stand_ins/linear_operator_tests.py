@@ -50,6 +50,12 @@ class LinearOperatorDerivedClassTest(tf.test.TestCase):
         dtype = dtypes.as_dtype(np.asarray(x).dtype)
         self.assertAllClose(x, y, atol=self._atol[dtype], rtol=self._rtol[dtype])
 
+    def assertRaisesError(self, msg: str) -> Any:
+        """A context in which building fails with that text, in eager execution, or running does."""
+        if not tf.executing_eagerly():
+            return self.assertRaisesOpError(msg)
+        return self.assertRaisesRegex(Exception, msg)  # noqa: PT027  # a method of a TestCase
+
     @staticmethod
     def adjoint_options() -> list[bool]:
         return [False, True]

@@ -9,6 +9,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.keras import layers as L
+from tfexp.runtime.eager import eager_mode
 
 
 def _input(*shape: int | None, **kwargs: Any) -> Any:
@@ -20,10 +21,19 @@ def _twice(layer: Any, *inputs: Any) -> None:
         layer(one)
 
 
+def _eagerly(layer: Any, make: Callable[..., Any], *values: Any) -> None:
+    with eager_mode():
+        layer(make(*values))
+
+
 CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "depth unknown": (lambda: L.Dense(3)(_input(None)), ValueError, "inputs to `Dense` should be defined. Found `None`"),
     "integers": (lambda: L.Dense(3)(_input(4, dtype="int32")), TypeError, "non-floating point dtype"),
     "rank": (lambda: L.Dense(3)(tf.zeros([3])), ValueError, "min_ndim=2, found ndim=1"),
+    "rank of a number": (lambda: _eagerly(L.Dense(3), tf.constant, 2.0), ValueError, "min_ndim=2, found ndim=0"),
+    "no inputs": (lambda: _eagerly(L.Dense(3), list), ValueError, "expects 1 inputs, but it received 0 input tensors"),
+    "half a filter": (lambda: L.Conv1D(2.5, 3)(_input(7, 3)), ValueError, "Ambiguous dimension: 2.5"),
+    "axis to share": (lambda: L.PReLU(shared_axes=[3])(_input(3, 4)), IndexError, "list assignment index"),
     "another depth": (lambda: _twice(L.Dense(3), _input(4), _input(5)), ValueError, "axis -1 of input shape to have"),
     "shape's depth": (lambda: L.Dense(3).compute_output_shape((None, None)), ValueError, "input_shape="),
     "unknown keyword": (lambda: L.Dense(3, foo=1), TypeError, "foo"),

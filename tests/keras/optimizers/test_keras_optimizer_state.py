@@ -369,12 +369,27 @@ def test_arguments_that_cannot_be(make: Any, kind: type[Exception], text: str) -
         make()
 
 
+@pytest.mark.parametrize("name", [name for name in NAMES if SLOTS[name]])
+def test_slots_beside_variables_in_old_style_are_refused(name: str) -> None:
+    old = tf.Variable([1.0, 2.0], use_resource=False)
+    with pytest.raises(ValueError, match="Tensor conversion requested dtype float32_ref for Tensor with dtype float32"):
+        getattr(optimizers, name)().apply_gradients([(tf.constant([0.1, 0.2]), old)])
+
+
 def test_gradients_that_are_none() -> None:
     v, w, optimizer = variable(), variable(name="w"), optimizers.SGD()
     with pytest.raises(ValueError, match="has `None` for gradient"):
         optimizer.get_gradients(square(v), [v, w])
     with pytest.raises(ValueError, match=r"No gradients provided for any variable: \['w:0'\]"):
         optimizer.apply_gradients([(None, w)])
-    assert optimizer.apply_gradients([]).type == "NoOp"
+    nothing = optimizer.apply_gradients([])
+    session = tf.keras.backend.get_session()
+    session.run(optimizer.iterations.initializer)
+    session.run(nothing)
+    assert session.run(optimizer.iterations) == 1  # a step all the same
+    wrapped = optimizers.get(tf.train.GradientDescentOptimizer(0.1))
+    (counted,) = wrapped.get_updates(tf.constant(1.0), [])
+    session.run(wrapped.iterations.initializer)
+    assert session.run(counted) == 1
     with pytest.raises(TypeError, match="`loss` has to be a function"):
         optimizer.minimize(square(v), [v])

@@ -211,9 +211,17 @@ FITTED: list[tuple[Callable[[Any], Any], type[Exception], str]] = [
         "When passing an infinitely repeating dataset, you must specify the `steps_per_epoch` argument.",
     ),
     (
-        lambda m: m.predict(tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors(X))),
+        lambda m: m.fit(X, Y, validation_data=tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors((X, Y)))),
         ValueError,
-        "When using iterators as input to a model, you should specify the `steps` argument.",
+        "When using iterators as input to a model, you should specify the `validation_steps` argument.",
+    ),
+    *(
+        (
+            lambda m, name=name: getattr(m, name)(tf.data.make_one_shot_iterator(tf.data.Dataset.from_tensors((X, Y)))),
+            ValueError,
+            "Please directly pass in the original `Dataset` object instead of passing in `iter(dataset)`.",
+        )
+        for name in ("fit", "evaluate", "predict")
     ),
     (
         lambda m: m.evaluate(tf.constant(X, tf.float32), tf.constant(Y, tf.float32)),

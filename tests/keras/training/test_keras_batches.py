@@ -165,3 +165,50 @@ def test_a_model_of_a_fixed_batch_size_predicts_for_a_smaller_last_batch() -> No
     model = tf.keras.Sequential([layer, tf.keras.layers.BatchNormalization(epsilon=0.0)])
     np.testing.assert_allclose(model.predict(X), np.tile(X.sum(axis=1, keepdims=True), 2), rtol=1e-6)
     assert model.predict_on_batch(X).shape == (20, 2)
+
+
+def test_a_generator_may_be_an_iterator_over_a_dataset_in_eager_execution() -> None:
+    with eager_mode():
+        data = tf.data.Dataset.from_tensors((X, Y)).repeat(3)
+        model = nothing_learned()
+        found = model.fit_generator(iter(data), steps_per_epoch=3, verbose=0, workers=0).history
+        assert found == {"loss": [pytest.approx(BY_SAMPLES)]}
+        with pytest.raises(ValueError, match="pass in the original `Dataset` object"):
+            model.fit(iter(data), steps_per_epoch=3, verbose=0)
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_a_model_without_weights_to_train_takes_no_steps_in_eager_execution(
+    eagerly: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.ReLU(input_shape=X.shape[1:])])
+        model.compile("sgd", "mse")
+        model.fit(X, np.maximum(X, 0), batch_size=4, verbose=0)
+        steps = -(-len(X) // 4)
+        assert tf.keras.backend.get_value(model.optimizer.iterations) == (0 if eagerly else steps)
+        assert caplog.text.count("The list of trainable weights is empty") == eagerly
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_arrays_of_inputs_without_a_second_dimension_stay_as_they_are(eagerly: bool) -> None:
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        inputs = tf.keras.Input(batch_shape=(None,))
+        model = tf.keras.Model(inputs, tf.keras.layers.Lambda(lambda x: x * 2)(inputs))
+        model.compile("sgd", "mse")
+        assert model.predict(X[:, 1]).tolist() == (X[:, 1] * 2).tolist()
+        assert model.predict_on_batch(X[:, 1]).shape == (len(X),)
+        model.train_on_batch(X[:, 1], X[:, 2])
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_losses_of_each_sample_stay_in_their_own_type(eagerly: bool) -> None:
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+        model.compile("sgd", tf.keras.losses.MeanSquaredError(reduction="none"))
+        assert model.evaluate(X, Y, batch_size=10, verbose=0).dtype == np.float32
+
+
+def test_eager_execution_has_no_arguments_of_sessions() -> None:
+    with eager_mode():
+        nothing_learned().compile("sgd", "mse", options=None, another=3)

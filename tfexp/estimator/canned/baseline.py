@@ -10,6 +10,7 @@ from tfexp.estimator.canned.heads import classifier_head, regressor_head
 from tfexp.estimator.canned.optimizers import optimizer_of
 from tfexp.estimator.estimator import Estimator
 from tfexp.estimator.heads.head import Head
+from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.run_config import RunConfig
 from tfexp.estimator.spec import EstimatorSpec
 from tfexp.graph.sparse_tensor import is_sparse
@@ -42,7 +43,7 @@ class BaselineEstimator(Estimator):
             check_features(features, type(self).__name__)
             with variable_scope("baseline", values=tuple(features.values())):
                 logits = _logits(features, head.logits_dimension)
-            trained = optimizer_of(optimizer, _LEARNING_RATE)
+            trained = optimizer_of(optimizer, _LEARNING_RATE) if mode == ModeKeys.TRAIN else None
             return head.create_estimator_spec(features, mode, logits, labels, optimizer=trained)
 
         super().__init__(model_fn, model_dir, config)

@@ -10,21 +10,33 @@ from tfexp.estimator.heads.head import SingleHead
 from tfexp.estimator.heads.regression import RegressionHead
 
 
+class OlderBinaryClassHead(BinaryClassHead):
+    """For two classes."""
+
+    is_older = True
+
+
+class OlderMultiClassHead(MultiClassHead):
+    """For more classes."""
+
+    is_older = True
+
+
+class OlderRegressionHead(RegressionHead):
+    """For numbers."""
+
+    is_older = True
+
+
 def classifier_head(
     n_classes: int, weight_column: Any, label_vocabulary: Sequence[str] | None, loss_reduction: str
 ) -> SingleHead:
     """One for two classes, or for more."""
-    head: SingleHead
     if n_classes == 2:
-        head = BinaryClassHead(weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction)
-    else:
-        head = MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)
-    head.is_older = True
-    return head
+        return OlderBinaryClassHead(weight_column, label_vocabulary=label_vocabulary, loss_reduction=loss_reduction)
+    return OlderMultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction)
 
 
 def regressor_head(label_dimension: int, weight_column: Any, loss_reduction: str) -> SingleHead:
     """One for numbers."""
-    head = RegressionHead(label_dimension, weight_column, loss_reduction)
-    head.is_older = True
-    return head
+    return OlderRegressionHead(label_dimension, weight_column, loss_reduction)

@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.estimator.canned.dual_ascent import Batch, Dense, DualAscent, Sparse, parts_of
+from tfexp.estimator.canned.heads import OlderRegressionHead
 from tfexp.estimator.heads.classification import BinaryClassHead
 from tfexp.estimator.heads.head import Head
 from tfexp.estimator.heads.labels import row_weights
@@ -71,7 +72,7 @@ class LinearSDCA:
     def _loss_type(self, head: Head) -> str:
         if isinstance(head, BinaryClassHead):
             return "logistic_loss"
-        if type(head) is RegressionHead and head.logits_dimension == 1:
+        if type(head) in (RegressionHead, OlderRegressionHead) and head.logits_dimension == 1:
             return "squared_loss"
         kinds = "two classes or one number"
         raise ValueError(f"{type(self).__name__} is for {kinds}. Unsupported head type: {type(head).__name__}")

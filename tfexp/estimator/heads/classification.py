@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.estimator.export_outputs import ClassificationOutput, ExportOutput, PredictOutput, RegressionOutput
 from tfexp.estimator.heads.head import Losses, Metrics, SingleHead
-from tfexp.estimator.heads.labels import Classes, dense_labels, in_range
+from tfexp.estimator.heads.labels import Classes, class_ids, dense_labels
 from tfexp.estimator.heads.thresholds import areas, checked_thresholds, threshold_metrics
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
@@ -45,7 +45,7 @@ class BinaryClassHead(SingleHead):
     ):
         super().__init__(weight_column, loss_reduction, loss_fn, name)
         self._thresholds = checked_thresholds(thresholds)
-        self._classes = Classes(2, label_vocabulary)
+        self._classes = Classes(2, label_vocabulary, as_many=False)
 
     @property
     def logits_dimension(self) -> int:
@@ -53,7 +53,7 @@ class BinaryClassHead(SingleHead):
 
     def _checked_labels(self, labels: Any, logits: Tensor) -> Any:
         ids = cast(self._classes.ids(dense_labels(labels, logits, 1)), dtypes.float32, name="labels")
-        return in_range(ids, 1)
+        return class_ids(ids, 2, self.is_older)
 
     def _loss_of_rows(self, labels: Any, logits: Tensor) -> Tensor:
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)
@@ -116,9 +116,11 @@ class MultiClassHead(SingleHead):
         name: str | None = None,
     ):
         super().__init__(weight_column, loss_reduction, loss_fn, name)
-        if n_classes is None or n_classes <= 2:
+        if n_classes is None:
+            raise ValueError("n_classes cannot be None")
+        if n_classes <= 2:
             raise ValueError(f"n_classes must be > 2: {n_classes}. For two classes there is BinaryClassHead.")
-        self._classes = Classes(n_classes, label_vocabulary)
+        self._classes = Classes(n_classes, label_vocabulary, as_many=not self.is_older)
 
     @property
     def logits_dimension(self) -> int:
@@ -128,10 +130,10 @@ class MultiClassHead(SingleHead):
         given = dense_labels(labels, logits, 1)
         if self._classes.vocabulary is None and not convert_to_tensor(given).dtype.base_dtype.is_integer:
             raise ValueError(
-                f"Labels dtype should be integer. Instead got {given.dtype.base_dtype.name}. Labels that are words need "
+                f"Labels dtype should be integer. Instead got {given.dtype.base_dtype}. Labels that are words need "
                 "label_vocabulary."
             )
-        return in_range(cast(self._classes.ids(given), dtypes.int64), self._classes.count - 1)
+        return class_ids(cast(self._classes.ids(given), dtypes.int64), self._classes.count, self.is_older)
 
     def _loss_of_rows(self, labels: Any, logits: Tensor) -> Tensor:
         rows = sparse_softmax_cross_entropy_with_logits(labels=squeeze(labels, axis=-1), logits=logits)

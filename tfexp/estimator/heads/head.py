@@ -103,7 +103,7 @@ class SingleHead(Head):
 
     def __init__(self, weight_column: Any, loss_reduction: str, loss_fn: Callable[..., Any] | None, name: str | None):
         self._weight_column = checked_weight_column(weight_column)
-        self._reduction = known_reduction(loss_reduction)
+        self._reduction = known_reduction(loss_reduction, self.is_older)
         self._loss_fn = _checked_loss_fn(loss_fn)
         self._name = name
 
@@ -188,11 +188,14 @@ class SingleHead(Head):
         return f"{name}/{self._name}" if self._name else name
 
     def _checked_logits(self, logits: Any) -> Tensor:
-        logits = convert_to_tensor(logits)
-        if not logits.shape.with_rank_at_least(2)[-1:].is_compatible_with([self.logits_dimension]):
+        logits, wanted = convert_to_tensor(logits), "logits shape must be [D0, D1, ... DN, logits_dimension]"
+        if logits.shape.ndims is not None and logits.shape.ndims < 2:
             raise ValueError(
-                f"logits shape must be [batch, {self.logits_dimension}] for {type(self).__name__}. Given: {logits}"
+                f"{wanted}.  Tensor {logits.name} must have rank at least 2.  Received rank {logits.shape.ndims}, "
+                f"shape {logits.shape}"
             )
+        if not logits.shape[-1:].is_compatible_with([self.logits_dimension]):
+            raise ValueError(f"{wanted}, got {logits.shape}. The head's logits_dimension is {self.logits_dimension}.")
         return cast(logits, dtypes.float32)
 
     def losses_of(self, labels: Any, logits: Any, features: Any) -> Losses:
@@ -249,25 +252,42 @@ def training_step(
     train_op_fn: Callable[[Tensor], Any] | None,
     update_ops: Sequence[Any] | None,
 ) -> Any:
-    """The operation of a step, with the updates. ValueError for both or neither of `optimizer` and `train_op_fn`."""
+    """The operation of a step, with the updates. ValueError for both or neither of `optimizer` and `train_op_fn`.
+
+    optimizer: of Keras, whose `iterations` count the steps (a model function makes these the global step) and which must be
+    told the variables; or of `tf.train`. ValueError for another.
+    """
     if (optimizer is None) == (train_op_fn is None):
-        count = "both" if optimizer is not None else "neither"
-        raise ValueError(f"Give one of optimizer and train_op_fn to a head for training, not {count}.")
+        raise ValueError(f"train_op_fn and optimizer cannot both be {'None' if optimizer is None else 'set'}.")
     if train_op_fn is not None:
         train_op = train_op_fn(loss)
-    else:
+    elif hasattr(optimizer, "get_updates"):
+        with name_scope(""), name_scope("training"):
+            train_op = group(*optimizer.get_updates(loss, _checked_variables(trainable_variables)))
+    elif hasattr(optimizer, "minimize"):
         train_op = optimizer.minimize(loss, get_global_step(), var_list=trainable_variables)
+    else:
+        raise ValueError(f"The given optimizer is not a tf.keras.optimizers.Optimizer instance. Given: {optimizer}")
     updates = get_collection(GraphKeys.UPDATE_OPS) if update_ops is None else list(update_ops)
     return group(train_op, *updates) if updates else train_op
+
+
+def _checked_variables(given: Any) -> Sequence[Any]:
+    """ValueError for what is no list or tuple."""
+    if given is None:
+        raise ValueError("trainable_variables cannot be None. Given None")
+    if not isinstance(given, (list, tuple)):
+        raise ValueError(f"trainable_variables should be a list or a tuple. Given type: {type(given)}.")
+    return given
 
 
 def _checked_loss_fn(loss_fn: Callable[..., Any] | None) -> Callable[..., Any] | None:
     if loss_fn is None:
         return None
-    required, known = {"labels", "logits"}, ("labels", "logits", "features", "loss_reduction")
-    if not required <= set(argument_names(loss_fn)) or unexpected(loss_fn, known):
-        raise ValueError(
-            f"loss_fn must take labels and logits, and may take features and loss_reduction. Given: {loss_fn} with "
-            f"{', '.join(argument_names(loss_fn)) or 'no arguments'}"
-        )
+    given = argument_names(loss_fn)
+    for required in ("labels", "logits"):
+        if required not in given:
+            raise ValueError(f"loss_fn must contain argument: {required}. Given arguments: {given}")
+    if others := unexpected(loss_fn, ("labels", "logits", "features", "loss_reduction")):
+        raise ValueError(f"loss_fn has unexpected args: {others}")
     return loss_fn

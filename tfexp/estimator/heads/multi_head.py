@@ -7,6 +7,7 @@ from typing import Any
 
 from tfexp.estimator.export_outputs import ExportOutput, PredictOutput
 from tfexp.estimator.heads.head import Head, Losses, Metrics, SingleHead, training_step
+from tfexp.estimator.heads.labels import no_labels
 from tfexp.estimator.modes import ModeKeys
 from tfexp.estimator.spec import EstimatorSpec
 from tfexp.graph.convert import convert_to_tensor
@@ -32,7 +33,8 @@ class MultiHead(Head):
             raise ValueError("Must specify heads. Given: []")
         if head_weights is not None and len(head_weights) != len(heads):
             raise ValueError(
-                f"heads and head_weights must have the same size. Given {len(heads)} heads and weights {head_weights}"
+                f"heads and head_weights must have the same size. Given len(heads): {len(heads)}. "
+                f"Given len(head_weights): {len(head_weights)}."
             )
         unnamed = [head for head in heads if not head.name]
         own_names = [str(head.name) for head in heads]
@@ -117,17 +119,25 @@ class MultiHead(Head):
         if isinstance(logits, Mapping):
             missing = [name for name in self._heads if name not in logits]
             if missing:
-                raise ValueError(f"logits has no value for head name(s): {missing}. Given: {', '.join(map(str, logits))}")
+                raise ValueError(f"logits has missing values for head(s): {missing}. Given: {', '.join(map(str, logits))}")
             return {name: logits[name] for name in self._heads}
         logits = convert_to_tensor(logits)
         if not logits.shape[-1:].is_compatible_with([self.logits_dimension]):
-            raise ValueError(f"logits shape must be [batch, {self.logits_dimension}] for {self.name}. Given: {logits}")
+            own = [head.logits_dimension for head in self._heads.values()]
+            raise ValueError(
+                f"Could not split logits of shape {logits.shape.as_list()} among the heads with individual logits "
+                f"dimensions: {own}. The last dimension of the logits should be {self.logits_dimension}."
+            )
         parts = split(logits, [head.logits_dimension for head in self._heads.values()], axis=-1, name="split_logits")
         return dict(zip(self._heads, parts, strict=True))
 
     def _own_losses(self, labels: Any, logits: Mapping[str, Any], features: Any) -> dict[str, Losses]:
-        if not isinstance(labels, Mapping) or any(name not in labels for name in self._heads):
+        if labels is None:
+            raise no_labels()
+        if not isinstance(labels, Mapping):
             raise ValueError(f"labels must be a dict with the heads' names {list(self._heads)}. Given: {labels}")
+        if missing := [name for name in self._heads if name not in labels]:
+            raise ValueError(f"labels has missing values for head(s): {missing}. Given: {', '.join(map(str, labels))}")
         return {name: head.losses_of(labels[name], logits[name], features) for name, head in self._heads.items()}
 
     def _total(self, losses: Sequence[Any], regularization_losses: Sequence[Any] | None) -> Tensor:

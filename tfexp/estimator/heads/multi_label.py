@@ -49,11 +49,14 @@ class MultiLabelHead(SingleHead):
         """(number, what its metrics are called)."""
         vocabulary = self._classes.vocabulary
         if isinstance(given, str):
-            if vocabulary is None or given not in vocabulary:
+            if vocabulary is None:
+                raise ValueError("label_vocabulary must be provided when classes_for_class_based_metrics are sting.")
+            if given not in vocabulary:
                 raise ValueError(f"{given!r} of classes_for_class_based_metrics is not in label_vocabulary: {vocabulary}")
             return vocabulary.index(given), f"class:{given}"
         if not 0 <= given < self._classes.count:
-            raise ValueError(f"{given} of classes_for_class_based_metrics is none of the {self._classes.count} classes")
+            largest = self._classes.count - 1
+            raise ValueError(f"All classes_for_class_based_metrics must be in range [0, {largest}]. Given: {given}")
         return given, f"class{given}" if vocabulary is None else f"class:{vocabulary[given]}"
 
     @property

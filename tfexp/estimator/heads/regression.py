@@ -105,7 +105,8 @@ class LogisticRegressionHead(RegressionHead):
         super().__init__(1, weight_column, loss_reduction, inverse_link_fn=sigmoid, name=name)
 
     def _checked_labels(self, labels: Any, logits: Tensor) -> Any:
-        return in_range(super()._checked_labels(labels, logits), 1)
+        message = "Labels must be in range [0, 1]"
+        return in_range(super()._checked_labels(labels, logits), 1, message, message)
 
     def _loss_of_rows(self, labels: Any, logits: Tensor) -> Tensor:
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits)

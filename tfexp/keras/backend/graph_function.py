@@ -99,7 +99,7 @@ class GraphFunction:
         """The values in the order of the tensors."""
         structure = self._inputs_structure
         if isinstance(structure, (list, tuple)) and not isinstance(inputs, (list, tuple)):
-            raise TypeError(f"`inputs` should be a list or tuple, one value for each tensor. Received: {type(inputs)}")
+            inputs = [inputs]
         if self._in_lists:
             flat = list(inputs)  # each may be a list of numbers
         elif isinstance(structure, dict):

@@ -41,8 +41,6 @@ class ModelCheckpoint(Callback):
         self.save_freq = save_freq
         self.load_weights_on_restart = kwargs.pop("load_weights_on_restart", False)
         self.period = kwargs.pop("period", 1)
-        if kwargs:
-            raise TypeError(f"ModelCheckpoint does not take {sorted(kwargs)}")
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Unrecognized save_freq: {save_freq}")
         self.monitor_op = comparison("ModelCheckpoint", monitor, mode, ("fmeasure",))

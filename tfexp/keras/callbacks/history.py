@@ -13,13 +13,6 @@ from tfexp.core import log
 from tfexp.keras.callbacks.callback import Callback, Logs
 
 
-def as_printed(value: Any) -> Any:
-    """A number of NumPy's as Python's own that prints as it does: a float32 as 0.1, not as the double that it is."""
-    if isinstance(value, np.floating):
-        return float(str(value))
-    return value.item() if isinstance(value, np.generic) else value
-
-
 class BaseLogger(Callback):
     """Puts into an epoch's logs the mean over its batches, each as heavy as it is large.
 
@@ -52,7 +45,7 @@ class BaseLogger(Callback):
         for name in self.params["metrics"]:
             if name in self.totals:
                 total = self.totals[name]
-                logs[name] = as_printed(total if name in self.stateful_metrics else total / self.seen)
+                logs[name] = total if name in self.stateful_metrics else total / self.seen
 
 
 class History(Callback):

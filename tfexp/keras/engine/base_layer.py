@@ -220,7 +220,9 @@ class Layer(LayerViews):
         if current_call() is None:
             self._forget_eager_losses()
         with calling(self, inputs, training), name_scope(self._scope_name()):
-            self._maybe_build(inputs)
+            if not self.built:
+                check_inputs(self.input_spec, inputs, self.name)
+                self._maybe_build(inputs)
             check_inputs(self.input_spec, inputs, self.name)
             with self._reading():
                 outputs = self.call(self._cast(inputs), *args, **kwargs)

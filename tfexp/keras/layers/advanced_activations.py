@@ -64,10 +64,12 @@ class PReLU(_Activation):
 
     def build(self, input_shape: Any) -> None:
         sizes = TensorShape(input_shape).as_list()
-        shared = self.shared_axes or []
+        shared, shape = self.shared_axes or [], sizes[1:]
+        for axis in shared:
+            shape[axis - 1] = 1
         self.alpha = self.add_weight(
             "alpha",
-            shape=[1 if axis in shared else size for axis, size in enumerate(sizes)][1:],
+            shape=shape,
             initializer=self.alpha_initializer,
             regularizer=self.alpha_regularizer,
             constraint=self.alpha_constraint,

@@ -56,7 +56,7 @@ class Conv(Layer):
         **kwargs: Any,
     ):
         super().__init__(activity_regularizer=regularizers.get(activity_regularizer), **kwargs)
-        self.filters = filters if filters is None else int(filters)
+        self.filters = filters
         self.kernel_size = normalized(kernel_size, self.rank, "kernel_size")
         self.strides = normalized(strides, self.rank, "strides")
         self.padding = checked_padding(padding, *self.paddings)

@@ -15,7 +15,6 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.log import get_logger
 from tfexp.graph.convert import IndexedSlices
-from tfexp.graph.dependencies import no_op
 from tfexp.graph.gradients import gradients
 from tfexp.graph.replica_modes import distributing
 from tfexp.graph.scopes import control_dependencies, device, executing_eagerly, init_scope, name_scope
@@ -115,8 +114,6 @@ class Optimizer(OptimizerState):
         with name_scope(self._name):
             with init_scope():
                 self._create_all_weights(variables)
-            if not pairs:
-                return no_op()
             mode = distributing()
             if mode is not None and mode.replica is None:
                 raise RuntimeError(

@@ -152,7 +152,7 @@ class OptimizerState(Trackable):
                 slots[slot_name] = Variable(
                     initial_value=value,
                     name=f"{_whole(var)._shared_name}/{slot_name}",
-                    dtype=var.dtype.base_dtype,
+                    dtype=var.dtype,  # a reference, which a variable in old style has, is refused
                     trainable=False,
                     use_resource=True,
                 )

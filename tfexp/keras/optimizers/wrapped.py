@@ -22,7 +22,7 @@ class TFOptimizer(Trackable):
         if iterations is None:
             with name_scope(type(self).__name__):
                 iterations = backend.variable(0, dtype="int64", name="iterations")
-        self.iterations = NoDependency(iterations)
+        self.iterations: Any = NoDependency(iterations)
         self._track_trackable(iterations, "global_step")  # as checkpoints call it
         self.updates: list[Any] = []
         backend.track_tf_optimizer(self)
@@ -45,9 +45,9 @@ class TFOptimizer(Trackable):
         return [gradient for gradient, _ in self.get_grads(loss, params)]
 
     def get_updates(self, loss: Any, params: Any) -> list[Any]:
-        """[the op that takes one step]; nothing without parameters."""
+        """[the op that takes one step]; without parameters it only counts."""
         if not params and distributing() is None:
-            self.updates = []
+            self.updates = [self.iterations.assign_add(1)]
             return self.updates
         step = get_global_step() if distributing() is not None else self.iterations
         pairs = self.get_grads(loss, params or None)

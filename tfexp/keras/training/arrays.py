@@ -47,11 +47,11 @@ def as_tensor(value: Any) -> Any:
     return SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else converted(value)
 
 
-def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
+def in_order(data: Any, names: Sequence[str], what: str, shapes: Sequence[Shape | None] | None = None) -> list[Any]:
     """The arrays of `names`; None for each where nothing is given. what: 'input' or 'target', for messages.
 
-    A dictionary is looked up by name; a list of numbers is one array. Arrays without a second dimension get one. Raises
-    ValueError for a name without data and for another number of arrays.
+    A dictionary is looked up by name; a list of numbers is one array. Arrays without a second dimension get one, unless
+    their shape, if it is known, has none. Raises ValueError for a name without data and for another number of arrays.
     """
     if data is None:
         return [None] * len(names)
@@ -80,7 +80,11 @@ def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
             f"the model expected. Expected to see {len(names)} array(s), for inputs {list(names)} but instead got the "
             f"following list of {len(values)} arrays: {str(values)[:200]}..."
         )
-    return [_at_least_2d(value) for value in values]
+    known = shapes or [None] * len(names)
+    return [
+        value if shape is not None and len(shape) == 1 else _at_least_2d(value)
+        for value, shape in zip(values, known, strict=True)
+    ]
 
 
 def check_shapes(values: Sequence[Any], names: Sequence[str], shapes: Sequence[Shape | None], what: str) -> None:

@@ -87,7 +87,7 @@ def modes_by_output(mode: Any, names: Sequence[str], with_loss: Sequence[bool]) 
         check_names("sample_weight_mode", mode, names)
         missing = [name for name, has_loss in zip(names, with_loss, strict=True) if has_loss and name not in mode]
         if missing:
-            raise ValueError(f"Output {missing[0]} missing from sample_weight_modes dictionary")
+            raise ValueError(f"Output {missing[0]}missing from `_sample_weight_modes` dictionary")
         modes = [mode.get(name) for name in names]
     elif isinstance(mode, (list, tuple)):
         if len(mode) != len(names):

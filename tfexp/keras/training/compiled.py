@@ -103,7 +103,7 @@ class Compiled(Feeding):
         inputs = self.arranged_inputs(x)
         trained = [output for output in self.outputs if output.loss is not None and output.fed]
         names = [output.name for output in trained]
-        targets = in_order(y, names, "target")
+        targets = in_order(y, names, "target", [output.target_shape for output in trained])
         if y is None and names:
             raise ValueError(f"Error when checking model target: no data was given for {names}")
         by_name = dict(zip(names, targets, strict=True))

@@ -58,6 +58,16 @@ def is_dataset(data: Any) -> bool:
     return isinstance(data, (Dataset, GraphIterator, EagerIterator))
 
 
+def refuse_iterator(data: Any) -> None:
+    """ValueError for an iterator over a dataset, which TensorFlow has `fit`, `evaluate` and `predict` take no more."""
+    if is_dataset(data) and not isinstance(data, Dataset):
+        raise ValueError(
+            "For performance reasons Keras `fit`, `evaluate` and`predict` accept tf.data `Datasets` as input but not "
+            "iterators that have been manually generated from Datasets by users. Please directly pass in the original "
+            "`Dataset` object instead of passing in `iter(dataset)`."
+        )
+
+
 class DatasetBatches:
     """Goes on in the dataset from epoch to epoch for as many steps as are asked for; or through all of it each epoch.
 

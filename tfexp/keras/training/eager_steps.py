@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tfexp.core import nest
+from tfexp.core import log, nest
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tape import GradientTape
 from tfexp.keras.engine.node import as_called_with, masks_of
@@ -49,8 +49,8 @@ class EagerSteps:
         if mode == TRAIN:
             with GradientTape() as tape:
                 built = self._objective(inputs, targets, weights, training=True)
-            gradients = tape.gradient(built.total_loss, self._trained_weights())
-            model.optimizer.apply_gradients(zip(gradients, self._trained_weights(), strict=True))
+            if trained := self._trained_weights():
+                model.optimizer.apply_gradients(zip(tape.gradient(built.total_loss, trained), trained, strict=True))
         else:
             built = self._objective(inputs, targets, weights, training=False)
         return [value.numpy() for value in (built.total_loss, *built.results, *results_of_layers(model))]
@@ -64,6 +64,11 @@ class EagerSteps:
                 self._trained = self._model._unique_trainable_weights
             finally:
                 self._model._set_trainable_state(now)
+            if not self._trained:
+                log.warn(
+                    "The list of trainable weights is empty. Make sure that you are not setting model.trainable to False "
+                    "before compiling the model."
+                )
         return self._trained
 
     def _objective(self, inputs: list[Any], targets: list[Any], weights: list[Any], training: bool) -> Objective:

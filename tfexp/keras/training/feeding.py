@@ -111,7 +111,7 @@ class Feeding:
         """The arrays of the inputs, in their order. ValueError for what does not fit."""
         self.prepare(x)
         names = self._input_names
-        values = in_order(x, names, "input")
+        values = in_order(x, names, "input", self._input_shapes)
         missing = [name for name, value in zip(names, values, strict=True) if value is None]
         if missing:
             raise ValueError(f'No data provided for "{missing[0]}". Need data for each key in: {names}')

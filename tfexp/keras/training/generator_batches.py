@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tfexp.core import log, nest
+from tfexp.data.eager_iterator import EagerIterator
 from tfexp.keras.training.batches import Batch, OutOfBatchesError
 from tfexp.keras.training.dataset_batches import Arranged
 from tfexp.keras.utils.data import GeneratorEnqueuer, OrderedEnqueuer, Sequence
@@ -18,6 +19,11 @@ from tfexp.keras.utils.data import GeneratorEnqueuer, OrderedEnqueuer, Sequence
 def is_generator(data: Any) -> bool:
     """Whether it gives batches by `next`, or is a Sequence of them."""
     return isinstance(data, Sequence) or (hasattr(data, "__next__") and not hasattr(data, "get_next"))
+
+
+def as_generator(data: Any) -> Any:
+    """An iterator over a dataset, in eager execution, as a generator of its elements; other data as it is."""
+    return (element for element in data) if isinstance(data, EagerIterator) else data
 
 
 class GeneratorBatches:

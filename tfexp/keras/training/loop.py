@@ -12,7 +12,7 @@ import numpy as np
 from tfexp.core import log
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.keras.callbacks.callback import CallbackList
-from tfexp.keras.callbacks.history import BaseLogger, History, as_printed
+from tfexp.keras.callbacks.history import BaseLogger, History
 from tfexp.keras.callbacks.parameters import set_callback_parameters
 from tfexp.keras.callbacks.progress import ProgbarLogger
 from tfexp.keras.training.batches import Batches, OutOfBatchesError
@@ -77,7 +77,7 @@ def fit(
             called.params.update(steps=batches.steps, samples=batches.samples)  # known by now
             if validation is not None and validation.is_due(epoch) and not model.stop_training:
                 found = checked(model, validation.batches, called)
-                logs.update(zip((f"val_{name}" for name in model.metrics_names), _plain(found), strict=False))
+                logs.update(zip((f"val_{name}" for name in model.metrics_names), found, strict=False))
             called.on_epoch_end(epoch, logs)
             progress.on_epoch_end(epoch, logs)
         called.on_train_end()
@@ -104,7 +104,7 @@ def _train(
                 break
     except OutOfBatchesError as error:
         _end_early(model, error, "training", "steps_per_epoch * epochs", (batches.steps or 0) * epochs)
-    logs.update(zip(names, _plain(mean.results), strict=False))
+    logs.update(zip(names, mean.results, strict=False))
 
 
 def evaluate(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any] | None) -> list[Any]:
@@ -141,7 +141,7 @@ def checked(model: Any, batches: Batches, called: CallbackList, progress: Progba
     if not mean.results:
         raise ValueError(_EMPTY)
     if progress is not None:
-        progress.on_epoch_end(0, dict(zip(names, _plain(mean.results), strict=False)))
+        progress.on_epoch_end(0, dict(zip(names, mean.results, strict=False)))
     called.on_test_end()
     return mean.results
 
@@ -173,10 +173,6 @@ def predict(model: Any, batches: Batches, verbose: int, callbacks: Sequence[Any]
     return [joined(one) for one in zip(*parts, strict=True)]
 
 
-def _plain(results: Sequence[Any]) -> list[Any]:
-    return [as_printed(value) for value in results]
-
-
 class _Mean:
     """The loss averaged over samples, or over steps; of the metrics, which are totals already, the last values."""
 
@@ -194,7 +190,10 @@ class _Mean:
 
     @property
     def results(self) -> list[Any]:
-        return [self._sum / self._weight, *self._last[1:]] if self._weight else []
+        if not self._weight:
+            return []
+        loss = self._sum / self._weight
+        return [loss if np.ndim(loss) else np.float64(loss), *self._last[1:]]
 
 
 def _join(

@@ -1,7 +1,7 @@
 """`Training`: `compile`, `fit`, `evaluate`, `predict` and what belongs to them. Source: `tf.keras.Model`, TF 1.15.
 
-What data may be: NumPy arrays, lists of them, dictionaries by name, tensors (with steps), `tf.data` datasets and iterators,
-generators and `tf.keras.utils.Sequence`s.
+What data may be: NumPy arrays, lists of them, dictionaries by name, tensors (with steps), `tf.data` datasets, generators
+and `tf.keras.utils.Sequence`s.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tfexp.keras.training import loop
 from tfexp.keras.training.batches import Batch
 from tfexp.keras.training.compiled import Compiled
 from tfexp.keras.training.data import Data
-from tfexp.keras.training.dataset_batches import first_of, is_dataset
+from tfexp.keras.training.dataset_batches import first_of, is_dataset, refuse_iterator
 from tfexp.keras.training.feeding import Feeding
-from tfexp.keras.training.generator_batches import is_generator
+from tfexp.keras.training.generator_batches import as_generator, is_generator
 from tfexp.keras.training.steps import PREDICT, TEST, TRAIN
 
 
@@ -71,7 +71,7 @@ class Training:
         kwargs.pop("cloning", None)
         kwargs.pop("experimental_run_tf_function", None)
         arguments: dict[str, Any] = {name: kwargs.pop(name) for name in _RUN_ARGUMENTS if name in kwargs}
-        if kwargs:
+        if kwargs and not executing_eagerly():  # which runs no session that they could be for, and lets them be
             raise TypeError(f"Invalid keyword argument(s) in `compile`: {set(kwargs)}")
         if distribute is not None:
             log.warn("`distribute` of `compile` is deprecated: create and compile the model under the strategy's scope.")
@@ -202,6 +202,7 @@ class Training:
         if kwargs:
             raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
         data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
+        refuse_iterator(x)
         held_out_part = validation_split if validation_data is None else 0.0
         batches, held_out = data.to_train_on(
             x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, held_out_part, validation_steps
@@ -230,6 +231,7 @@ class Training:
     ) -> Any:
         """The loss over the data; with metrics, or several outputs, a list in the order of `metrics_names`."""
         data = Data(self._known_compiled(), max_queue_size, workers, use_multiprocessing)
+        refuse_iterator(x)
         batches = data.to_test_on(x, y, sample_weight, batch_size, steps)
         return alone(loop.evaluate(self, batches, verbose, callbacks))
 
@@ -246,6 +248,7 @@ class Training:
     ) -> Any:
         """The model's outputs for the data, batch by batch: an array, or a list of them for several outputs."""
         data = Data(self._feeding(), max_queue_size, workers, use_multiprocessing)
+        refuse_iterator(x)
         return alone(loop.predict(self, data.to_ask(x, batch_size, steps), verbose, callbacks))
 
     # --- single batches -------------------------------------------------------------------------------------------------
@@ -314,7 +317,7 @@ class Training:
     ) -> Any:
         """`fit` on what a generator yields, or on a Sequence."""
         return self.fit(
-            generator,
+            as_generator(generator),
             epochs=epochs,
             verbose=verbose,
             callbacks=callbacks,
@@ -342,7 +345,7 @@ class Training:
     ) -> Any:
         """`evaluate` on what a generator yields, or on a Sequence."""
         return self.evaluate(
-            generator,
+            as_generator(generator),
             verbose=verbose,
             steps=steps,
             callbacks=callbacks,
@@ -363,7 +366,7 @@ class Training:
     ) -> Any:
         """`predict` on what a generator yields, of which only the inputs are used, or on a Sequence."""
         return self.predict(
-            generator,
+            as_generator(generator),
             verbose=verbose,
             steps=steps,
             callbacks=callbacks,
