@@ -1,5 +1,6 @@
 """What suites written for TensorFlow ask graphs, sessions and savers beneath their public faces."""
 
+import collections
 import os
 
 import numpy as np
@@ -270,6 +271,25 @@ def test_dispatched_functions_take_what_the_op_takes():
     double = dispatch.add_dispatch_support(lambda x: x * 2)
     with pytest.raises(AssertionError, match="must exactly match"):
         dispatch.dispatch_for_types(double, bytes)(lambda y: y)
+
+
+def test_questions_about_one_structure():
+    nest = module("util.nest")
+    pair = collections.namedtuple("Pair", "x y")
+
+    class Fields(pair):
+        pass
+
+    assert nest._is_namedtuple(pair(1, 2)) and nest._is_namedtuple(pair(1, 2), strict=True)
+    assert nest._is_namedtuple(Fields(1, 2)) and not nest._is_namedtuple(Fields(1, 2), strict=True)
+    assert not any(nest._is_namedtuple(value) for value in ((1, 2), [1], 3, pair, None))
+    assert nest._same_namedtuples(pair(1, 2), collections.namedtuple("Pair", "x y")(3, 4))
+    assert not nest._same_namedtuples(pair(1, 2), Fields(1, 2))
+    assert nest._sequence_like(pair(0, 0), [3, 4]) == pair(3, 4)
+    assert nest._sequence_like({"b": 1, "a": 2}, [3, 4]) == {"a": 3, "b": 4}
+    assert nest._is_mapping({}) and not nest._is_mapping({}.keys())
+    assert nest._is_mapping_view({}.keys()) and not nest._is_mapping_view({})
+    assert not nest._is_attrs(pair(1, 2))
 
 
 def test_messages_of_nest():

@@ -190,14 +190,10 @@ def _python_to_array(values: Any, dtype: DType | None, any_sequence: bool = Fals
     try:
         array = np.array(values)
     except Exception as error:  # NumPy's reasons are many; TensorFlow's words for them are few.
-        if isinstance(error, UnicodeDecodeError):  # text beside bytes that are not ASCII: strings all the same
-            array = np.array(values, object)
-        else:
+        if not isinstance(error, UnicodeDecodeError):  # text beside bytes that are not ASCII: strings all the same
             _refuse_leaves(values, dtype)
-            raise ValueError(
-                f"Argument must be a dense tensor: {values!r} - got nested sequences of unequal lengths, "
-                f"but wanted {_dense_dims(values)}."
-            ) from error
+            _refuse_arrays(values, dtype)
+        array = _of_objects(values)
     dims = _dense_dims(values)
     if any_sequence and list(array.shape) != dims and array.dtype != object:
         kept = as_dtype(array.dtype) if dtype is None and array.dtype.kind == "f" else dtype
@@ -217,6 +213,17 @@ def _python_to_array(values: Any, dtype: DType | None, any_sequence: bool = Fals
         _refuse_leaves(values, dtype)
     with np.errstate(over="ignore"):  # a float that the dtype cannot hold becomes infinite
         return array.astype(dtype.as_numpy_dtype, copy=False), dtype
+
+
+def _of_objects(values: Any) -> Array:
+    """Nested lists as an array of what lies below the depth at which lengths differ; ValueError where NumPy makes none."""
+    try:
+        return np.array(values, object)
+    except Exception as error:
+        raise ValueError(
+            f"Argument must be a dense tensor: {values!r} - got nested sequences of unequal lengths, "
+            f"but wanted {_dense_dims(values)}."
+        ) from error
 
 
 def _default_dtype(array: Array) -> tuple[Array, DType]:
@@ -239,10 +246,7 @@ def _strings_or_odd_numbers(values: Any, array: Array, dtype: DType | None) -> t
             encoded = [leaf.encode() if isinstance(leaf, str) else leaf for leaf in leaves]
             return _object_array(encoded, array.shape), dtypes.string
         _refuse_leaves(values, dtype)
-        raise TypeError(
-            f"Failed to convert object of type {type(values)} to Tensor. Contents: {values!r}. "
-            "Consider casting elements to a supported type."
-        )
+        raise TypeError(_cannot_convert(values))
     _refuse_leaves(values, dtype)
     return np.array(values, dtype.as_numpy_dtype), dtype  # Python ints beyond 64 bits, Dimensions
 
@@ -277,6 +281,24 @@ def _refuse_leaves(values: Any, dtype: DType | None) -> None:
             fits = isinstance(leaf, numbers.Complex)
         if not (fits or isinstance(leaf, np.ndarray)):
             raise TypeError(f"Expected {dtype.name}, got {leaf!r} of type '{type(leaf).__name__}' instead.")
+
+
+def _refuse_arrays(values: Any, dtype: DType | None) -> None:
+    """TypeError for lists of arrays whose shapes differ, where the lists themselves are dense."""
+    array = _of_objects(values)
+    found = next((leaf for leaf in array.flat if isinstance(leaf, np.ndarray)), None)
+    if found is None or list(array.shape) != _dense_dims(values):
+        return
+    if dtype is not None:
+        raise TypeError(f"Expected {dtype.name}, got {found!r} of type 'ndarray' instead.")
+    raise TypeError(_cannot_convert(values))
+
+
+def _cannot_convert(values: Any) -> str:
+    return (
+        f"Failed to convert object of type {type(values)} to Tensor. Contents: {values!r}. "
+        "Consider casting elements to a supported type."
+    )
 
 
 def _is_array(values: Any) -> bool:

@@ -11,6 +11,7 @@ _MESSAGES_OF_NEST = (
     "STRUCTURES_HAVE_MISMATCHING_LENGTHS STRUCTURES_HAVE_MISMATCHING_TYPES SHALLOW_TREE_HAS_INVALID_KEYS "
     "INPUT_TREE_SMALLER_THAN_SHALLOW_TREE IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ"
 )
+_QUESTIONS_OF_NEST = "is_namedtuple same_namedtuples is_mapping is_mapping_view is_attrs"
 
 # tensorflow.python.<key>, with the places that answer, in order.
 FRAMEWORK = {
@@ -131,7 +132,9 @@ FRAMEWORK = {
     "util.lock_util": "tfexp.stand_ins.locks",
     "util.module_wrapper": "tfexp.stand_ins.wrapped_modules",
     "util.nest": "tf.nest tfexp.core.nest tfexp.core.shallow_nest "
-    + renamed("tfexp.core.shallow_nest", **{f"_{name}": name for name in _MESSAGES_OF_NEST.split()}),
+    + renamed("tfexp.core.shallow_nest", **{f"_{name}": name for name in _MESSAGES_OF_NEST.split()})
+    + renamed("tfexp.stand_ins.structure_questions", **{f"_{name}": name for name in _QUESTIONS_OF_NEST.split()})
+    + renamed("tfexp.core.nest", _sequence_like="like"),
     "util.object_identity": "tfexp.stand_ins.identity_keys tfexp.core.reference",
     "util.protobuf.compare": "tfexp.stand_ins.proto_compare",
     "util.serialization": renamed("tfexp.keras.saving.training_config", get_json_type="as_json"),
