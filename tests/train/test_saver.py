@@ -296,7 +296,7 @@ def test_what_cannot_be_saved(variables: tuple[Any, Any]) -> None:
     ):
         with pytest.raises(error, match=text):
             tf.train.Saver(source)
-    with pytest.raises(ValueError, match="saver_def must be a saver_pb2.SaverDef: 5"):
+    with pytest.raises(ValueError, match=r"saver_def must be a saver_pb2.SaverDef: 5"):
         tf.train.Saver(saver_def=5)
     with pytest.raises(ValueError, match="build cannot be deferred"):
         tf.train.Saver([a], defer_build=True)
