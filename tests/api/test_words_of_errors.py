@@ -100,6 +100,11 @@ REFUSED = {
         "required, is not callable.",
     ),
     "data to print": (lambda: tf.Print(1, 1), TypeError, "Expected list for 'data' argument to 'Print' Op, not 1."),
+    "rows of a sparse tensor": (
+        lambda: tf.map_fn(lambda x: x, tf.SparseTensor([[0]], [1.0], [5])),
+        TypeError,
+        "To perform a map on the values of a sparse tensor use either",
+    ),
     "rows": (lambda: tf.map_fn(lambda x: x, 3.0), ValueError, "must be 1+ dimensional Tensors, not scalars"),
     "data sets of one type": (
         lambda: tf.data.Dataset.from_tensors(1).concatenate(tf.data.Dataset.from_tensors(1.0)),

@@ -275,7 +275,7 @@ def test_stale_gradients_are_dropped():
         session.run(tf.global_variables_initializer())
         session.run(step.assign(given), {given: 10})
         for read_at, value, count in ((8, 0.0, 0.0), (8, 0.0, 1.0), (9, -1.0, 1.0)):
-            session.run(train, {dropping._computed_at: read_at})
+            assert session.run(train, {dropping._computed_at: read_at}) == count
             assert session.run([v[0], step, tf.global_variables()[-1]])[::2] == [value, count]
         assert session.run(step) == 12 and tf.global_variables()[-1].op.name == "stale_counter"
 

@@ -257,6 +257,8 @@ def test_grids_of_blocks(share, peepholes, couple):
     second = grid(v, x, pairs[3:], (4, 5, 6), 1, couple)
     np.testing.assert_allclose(output, np.concatenate(first[0] + second[0], 1), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(following, first[1] + second[1], rtol=1e-4, atol=1e-6)
+    with pytest.raises(ValueError, match="Must specify num_frequency_blocks"):
+        rnn.GridLSTMCell(3)
     wrong = rnn.GridLSTMCell(3, feature_size=2, frequency_skip=1, **blocks)
     with pytest.raises(ValueError, match="Invalid num_frequency_blocks, requires 3 but gets 2"):
         wrong(tf.constant(x), wrong.zero_state(2, tf.float32))

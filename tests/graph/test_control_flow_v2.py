@@ -8,6 +8,8 @@ import pytest
 
 import tfexp as tf
 from tfexp.graph.unpublished import EnableControlFlowV2
+from tfexp.ops.defun import Defun
+from tfexp.stand_ins import functional_nodes as functional_ops
 
 
 @pytest.fixture(autouse=True)
@@ -173,3 +175,38 @@ def test_what_cannot_be_captured_is_refused() -> None:
 def test_a_body_that_gives_too_few_values_is_refused() -> None:
     with pytest.raises(AssertionError, match="body_graph has 2 outputs; Expected: 3"):
         tf.while_loop(lambda i: i < 3, lambda i: None, [0])
+    with pytest.raises(ValueError, match=r"len\(graphs\[0\].outputs\): 0\nlen\(graphs\[1\].outputs\): 1\n"):
+        tf.cond(tf.constant(True), lambda: None, lambda: tf.constant(0.0))
+
+
+def test_a_condition_is_one_boolean() -> None:
+    pair = tf.placeholder_with_default([True, False], None)
+    # In any shape, or in a list.
+    assert run(tf.cond(pair[:1], lambda: 3, lambda: 5)) == 3
+    assert run(tf.while_loop(lambda i: tf.logical_and(pair[:1], i < 3), lambda i: i + 1, [0])) == 3
+    assert run(tf.while_loop(lambda i: [i < 3], lambda i: i + 1, [0])) == 3
+    for decided, error in ((None, "cond_graph has 0 outputs"), ([True, True], "cond_graph has 2 outputs")):
+        with pytest.raises(AssertionError, match=error):
+            tf.while_loop(lambda i, decided=decided: decided, lambda i: i + 1, [0])
+    refused = {
+        "Input 'pred' passed int32 expected bool": tf.cond(5, lambda: 3, lambda: 5),
+        "Input 'pred' passed string expected bool": tf.cond("a", lambda: 3, lambda: 5),
+        "Input 'input' passed int32 expected bool": tf.while_loop(lambda i: 5, lambda i: i + 1, [0]),
+    }
+    for error, result in refused.items():
+        with pytest.raises(tf.errors.InvalidArgumentError, match=error):
+            run(result)
+    for result in (tf.cond(pair, lambda: 3, lambda: 5), tf.while_loop(lambda i: pair, lambda i: i + 1, [0])):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"must be a scalar, but it has shape \[2\]"):
+            run(result)
+
+
+def test_branches_that_do_not_fit() -> None:
+    takes_one, takes_two = (Defun(*[tf.float32] * count)(lambda x, *_: x) for count in (1, 2))
+    returns_two = Defun(tf.float32)(lambda x: (x, x))
+    for branches, error in (
+        ([takes_one, takes_two], "Expects 2 arguments, but 1"),
+        ([takes_one, returns_two], "return 1 and 2"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=error):
+            run(functional_ops.If(True, [1.0], *branches))

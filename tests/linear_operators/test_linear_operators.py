@@ -256,6 +256,15 @@ def test_what_cannot_be_is_refused() -> None:
         (lambda: L.LinearOperatorZeros(2).assert_non_singular(), tf.errors.InvalidArgumentError, "always non-invertible"),
         (lambda: L.LinearOperatorToeplitz([1.0], [1.0, 2.0]), ValueError, "mismatched dimensions"),
         (lambda: L.LinearOperatorHouseholder([1.0], is_self_adjoint=False), ValueError, "always self adjoint"),
+        (
+            lambda: L.LinearOperatorHouseholder([1.0]).assert_positive_definite(),
+            tf.errors.InvalidArgumentError,
+            "always non-positive definite",
+        ),
+        (lambda: L.LinearOperatorZeros(3).solvevec([1.0, 2.0, 3.0]), NotImplementedError, "singular"),
+        (lambda: full(drawn(3, 2)).solvevec(drawn(3)), NotImplementedError, "expected to not be square"),
+        (lambda: full(drawn(3, 2)).solvevec(drawn(2)), ValueError, "Dimensions 3 and 2 are not compatible"),
+        (lambda: full(drawn(3, 2)).matvec(drawn(3)), ValueError, "Dimensions 2 and 3 are not compatible"),
         (lambda: L.LinearOperatorLowRankUpdate(full(A), drawn(2, 1)), ValueError, "Dimensions 3 and 2 are not compatible"),
         (lambda: L.LinearOperatorLowRankUpdate(full(drawn(2, 3, 3)), drawn(5, 3, 1)), ValueError, "Incompatible shapes"),
         (lambda: L.LinearOperatorLowRankUpdate(full(A), drawn(2, 3, 1), drawn(5, 1)), ValueError, "Incompatible shapes"),
@@ -410,3 +419,11 @@ def test_zeros_look_at_how_many_rows_they_are_given(adjoint: bool) -> None:
         assert session.run(operator.matmul(fitting, adjoint=adjoint)).shape == ((3, 5) if adjoint else (2, 5))
         with pytest.raises(tf.errors.InvalidArgumentError, match="Dimensions are not compatible"):
             session.run(operator.matmul(other, adjoint=adjoint))
+
+
+def test_inverses_and_reflections_are_non_singular_where_that_is_said() -> None:
+    assert L.LinearOperatorHouseholder([1.0, 0.0]).is_non_singular is None
+    assert L.LinearOperatorHouseholder([1.0, 0.0], is_non_singular=True).is_non_singular
+    assert full(A).inverse().is_non_singular is None
+    assert L.LinearOperatorInversion(full(A, is_non_singular=True)).is_non_singular
+    assert L.LinearOperatorInversion(full(A), is_non_singular=True).is_non_singular

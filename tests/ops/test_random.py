@@ -235,6 +235,11 @@ def test_truncated_numbers_of_a_seed(bounds: tuple[float, float], first: list[fl
             session.run(no_bounds)
 
 
+def test_rates_without_numbers() -> None:
+    values = tf.Session().run(tf.random.poisson([np.inf, -1.0, np.nan], [2]))
+    np.testing.assert_array_equal(values, [[np.nan, 0, np.nan]] * 2)
+
+
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_the_first_version_of_poisson_draws_the_same_numbers(dtype: str) -> None:
     inputs = [np.int32([5]), np.array([2.0, 30.0], dtype)]

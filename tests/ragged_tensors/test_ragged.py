@@ -325,6 +325,17 @@ def test_functions_of_each_element_that_were_the_last_to_take_rows() -> None:
         ]
 
 
+def test_logical_operators_are_of_booleans_alone() -> None:
+    flags, whole = tf.ragged.constant([[True, False], [True]]), tf.ragged.constant([[1, 2], [3]])
+    with tf.Session() as session:
+        found = [value.to_list() for value in session.run([~flags, flags & True, False | flags, flags ^ flags])]
+    given = [[True, False], [True]]
+    assert found == [[[False, True], [False]], given, given, [[False, False], [False]]]
+    for use in (lambda: ~whole, lambda: whole & 1, lambda: 1 | whole, lambda: whole ^ whole):
+        with pytest.raises(TypeError, match="int32 that does not match expected type of bool"):
+            use()
+
+
 def test_functions_that_take_ragged_tensors_are_listed() -> None:
     dispatch = stand_for("tensorflow.python.ops.ragged.ragged_dispatch")
     first, second = dispatch.ragged_op_list(), dispatch.ragged_op_list(tf_version=2)

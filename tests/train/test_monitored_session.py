@@ -55,6 +55,11 @@ def aborted():
     return tf.errors.AbortedError(None, None, "a task was lost")
 
 
+def test_a_creator_makes_sessions():
+    with pytest.raises(TypeError, match="abstract"):
+        tf.train.SessionCreator()
+
+
 def test_hooks_are_told_in_order(graph):
     add = counter()
     note = []

@@ -12,6 +12,14 @@ import tfexp as tf
 from tfexp.train.moving_averages import assign_moving_average, weighted_moving_average
 
 
+def test_the_name_of_an_average_to_come_is_free() -> None:
+    v = tf.Variable(1.0, name="v")
+    first, second = (tf.train.ExponentialMovingAverage(0.5) for _ in range(2))
+    first.apply([v])
+    assert second.average_name(v) == second.average_name(v) == "v/ExponentialMovingAverage_1"
+    assert sorted(second.variables_to_restore()) == ["v/ExponentialMovingAverage", "v/ExponentialMovingAverage_1"]
+
+
 def test_averages_of_variables_and_tensors() -> None:
     v = tf.Variable([1.0, 2.0], name="v")
     t = tf.multiply(v, 10.0, name="t")

@@ -296,6 +296,8 @@ def test_what_cannot_be_saved(variables: tuple[Any, Any]) -> None:
     ):
         with pytest.raises(error, match=text):
             tf.train.Saver(source)
+    with pytest.raises(ValueError, match=r"saver_def must be a saver_pb2.SaverDef: 5"):
+        tf.train.Saver(saver_def=5)
     with pytest.raises(ValueError, match="build cannot be deferred"):
         tf.train.Saver([a], defer_build=True)
 
@@ -451,8 +453,11 @@ def test_the_first_format_is_written_and_read(tmp_path):
     with pytest.raises(tf.errors.NotFoundError, match="Key nothing not found"):
         tf.train.load_variable(path, "nothing")
     tmp_path.joinpath("one").write_bytes(b"no table")
-    with pytest.raises(tf.errors.DataLossError, match=r"Unable to open table file .*one: not an sstable"):
+    hint = r".*: perhaps your file is in a different file format and you need to use a different restore operator\?"
+    with pytest.raises(tf.errors.DataLossError, match=r"Unable to open table file .*one: Data loss: not an sstable" + hint):
         tf.train.load_variable(path, "a")
+    with pytest.raises(tf.errors.DataLossError, match=f"Unable to open table file .*; Is a directory{hint}"):
+        tf.train.NewCheckpointReader(str(tmp_path))
 
 
 def test_the_first_formats_bytes(tmp_path):

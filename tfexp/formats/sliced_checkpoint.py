@@ -73,6 +73,11 @@ def is_sliced_checkpoint(pattern: str) -> bool:
     return bool(paths) and all(not path.endswith((".index", ".meta")) for path in paths)
 
 
+def _unreadable(path: str, reason: str) -> DataLossError:
+    hint = "perhaps your file is in a different file format and you need to use a different restore operator?"
+    return DataLossError(None, None, f"Unable to open table file {path}: {reason}: {hint}")
+
+
 class SlicedReader(CheckpointReader):
     """Reads the checkpoint whose shards match `pattern`. NotFoundError without any, DataLossError for damage."""
 
@@ -93,9 +98,9 @@ class SlicedReader(CheckpointReader):
             with open(path, "rb") as file:
                 entries = dict(read_table(file.read()))
         except OSError as error:
-            raise file_error(path, error) from error
+            raise _unreadable(path, file_error(path, error).message) from error
         except TableError as error:
-            raise DataLossError(None, None, f"Unable to open table file {path}: not an sstable: {error}") from None
+            raise _unreadable(path, f"Data loss: not an sstable: {error}") from None
         for meta in SavedTensorSlices.FromString(entries.pop(b"", b"")).meta.tensor:
             known = self._metas.setdefault(meta.name, meta)
             if known is not meta:

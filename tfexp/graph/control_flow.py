@@ -406,6 +406,10 @@ def _unpack_single(value: Any) -> Any:
 
 def _check_same_results(original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]) -> None:
     nest.assert_same_structure(original_true, original_false, expand_composites=True)
+    _check_same_types(flat_true, flat_false)
+
+
+def _check_same_types(flat_true: list[Any], flat_false: list[Any]) -> None:
     for t, f in zip(flat_true, flat_false, strict=True):
         if t.dtype.base_dtype is not f.dtype.base_dtype:
             raise ValueError(
@@ -414,14 +418,22 @@ def _check_same_results(original_true: Any, original_false: Any, flat_true: list
             )
 
 
-def _check_same_results_of_functions(*results: Any) -> None:
+def _check_same_results_of_functions(
+    original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]
+) -> None:
     try:
-        _check_same_results(*results)
+        nest.assert_same_structure(original_true, original_false, expand_composites=True)
+        counts = len(flat_true), len(flat_false)
+        if counts[0] == counts[1]:  # None is a leaf, and no tensor
+            _check_same_types(flat_true, flat_false)
     except (TypeError, ValueError) as error:
         raise TypeError(
             "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-            f"values.\n\ntrue_fn output:  {results[0]}\nfalse_fn output: {results[1]}\n\n{error}"
+            f"values.\n\ntrue_fn output: {original_true}\nfalse_fn output: {original_false}\n\nError details:\n{error}"
         ) from None
+    if counts[0] != counts[1]:
+        lines = (f"len(graphs[{i}].outputs): {count}\n" for i, count in enumerate(counts))
+        raise ValueError("Lengths of branch outputs of cond must match.\n" + "".join(lines))
 
 
 def zeros_like_output(op: Operation, index: int) -> Tensor:

@@ -23,6 +23,7 @@ def functional_cond(
 ) -> Any:
     """What the function that `pred` chooses returns. `check(*results, *tensors)` refuses results that do not go together."""
     outer: Any = get_default_graph()
+    pred = as_scalar(pred)
     graphs = [graph_within(outer, f"{scope}{label}") for label in ("true", "false")]
     results = [_traced(graph, function) for graph, function in zip(graphs, (true_fn, false_fn), strict=True)]
     check(*[one.structure for one in results], *[one.tensors for one in results])
@@ -30,6 +31,11 @@ def functional_cond(
     with control_dependencies([op for graph in graphs for op in graph.awaited]):
         node = if_node(outer, pred, branches, [outer.capture(tensor) for tensor in captured], scope)
     return results[0].pack([get_op("Identity")(tensor) for tensor in node.outputs])
+
+
+def as_scalar(pred: Any) -> Any:
+    """What decides, of any shape of one element; what is no tensor as it is."""
+    return get_op("Squeeze")(pred) if isinstance(pred, Tensor) and pred.shape.rank != 0 else pred
 
 
 def _traced(graph: TracedGraph, function: Callable[[], Any]) -> Results:
@@ -63,6 +69,7 @@ def if_node(
         "Tcond": pred.dtype.base_dtype,
         "Tin": [tensor.dtype.base_dtype for tensor in inputs],
         **attrs_of_branches(branches),
+        "_lower_using_switch_merge": True,
     }
     return graph.add_node("If" if stateful else "StatelessIf", [pred, *inputs], attrs, name=name)
 

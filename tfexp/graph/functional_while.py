@@ -7,10 +7,12 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
+from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.function import Function
+from tfexp.graph.functional_cond import as_scalar
 from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
@@ -86,10 +88,14 @@ def _arguments(graph: TracedGraph, starts: Sequence[Tensor], shapes: Sequence[Te
 
 def _decide(cond: Callable[..., Any], variables: Results, arguments: Sequence[Tensor], limited: bool) -> Tensor:
     number, most, *values = arguments
-    decided = convert_to_tensor(cond(*variables.pack(values)))
+    decided = as_scalar(cond(*variables.pack(values)))
     if limited:
-        decided = get_op("LogicalAnd")(get_op("Less")(number, most), decided)
-    return decided
+        bounded: Tensor = get_op("LogicalAnd")(get_op("Less")(number, most), decided)
+        return bounded
+    results = [result for result in nest.flatten(decided) if result is not None]
+    if len(results) != 1:
+        raise AssertionError(f"cond_graph has {len(results)} outputs; Expected: 1")
+    return convert_to_tensor(results[0])
 
 
 def while_node(
@@ -110,6 +116,7 @@ def while_node(
         "output_shapes": list(shapes),
         "parallel_iterations": parallel_iterations,
         "_num_original_outputs": len(starts),
+        "_lower_using_switch_merge": True,
     }
     node = graph.add_node("While" if stateful else "StatelessWhile", starts, attrs, name=name)
     for output, inner in zip(node.outputs, body.outputs, strict=True):

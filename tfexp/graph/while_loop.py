@@ -42,6 +42,11 @@ def while_loop(
     `maximum_iterations` bounds the number of iterations. What is a single tensor comes back alone unless
     `return_same_structure`. Raises TypeError or ValueError for what cannot work.
     """
+    eagerly = executing_eagerly()
+    functional = not eagerly and is_control_flow_functional()
+    if functional:
+        # Constants that are made of them stay outside of the loop's scope.
+        loop_vars = nest.map_structure(_as_variable, loop_vars)
     with name_scope(name, "while", loop_vars) as scope:
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -53,8 +58,7 @@ def while_loop(
             raise TypeError("parallel_iterations must be a positive integer.")
         if not nest.is_nested(loop_vars):
             loop_vars = [loop_vars]
-        eagerly = executing_eagerly()
-        if not eagerly and is_control_flow_functional():
+        if functional:
             return _functional(
                 cond,
                 body,
@@ -96,13 +100,7 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, same_structure: bool) -> 
         result = [result] if alone else result
         nest.assert_same_structure(list(loop_vars), list(result))
         loop_vars = result
-    results = nest.pack_sequence_as(
-        loop_vars,
-        [
-            v if is_array(v) or isinstance(v, nest.Composite) else convert_to_tensor_or_indexed_slices(v)
-            for v in nest.flatten(loop_vars)
-        ],
-    )
+    results = nest.map_structure(_as_variable, loop_vars)
     return results[0] if alone else results
 
 
@@ -125,6 +123,11 @@ def _functional(
         _check_start(tensor, shape)
     arguments = nest.pack_sequence_as(loop_vars, variables.given)
 
+    def returned(result: Any) -> Any:
+        result = _variables_of(result)
+        nest.assert_same_structure(list(result), list(arguments))
+        return result
+
     after = functional_while(
         cond,
         body,
@@ -133,7 +136,7 @@ def _functional(
         None if maximum_iterations is None else _scalar(maximum_iterations),
         parallel_iterations,
         scope,
-        lambda result: _returned_by(result, arguments),
+        returned,
         _check_kept,
     )
     packed = nest.pack_sequence_as(variables.structure, nest.flatten(after))
@@ -166,11 +169,13 @@ def _counting(cond: Any, body: Any, limit: Tensor, single: bool) -> tuple[Any, A
     return counting_cond, counting_body
 
 
+def _as_variable(leaf: Any) -> Any:
+    return leaf if is_array(leaf) or isinstance(leaf, nest.Composite) else convert_to_tensor_or_indexed_slices(leaf)
+
+
 def _to_tensor(leaf: Any) -> Any:
     """A leaf as it goes round the loop; a TensorArray does as its flow."""
-    if isinstance(leaf, nest.Composite):
-        return leaf
-    return leaf.flow if is_array(leaf) else convert_to_tensor_or_indexed_slices(leaf)
+    return leaf.flow if is_array(leaf) else _as_variable(leaf)
 
 
 def _parts(value: Any) -> list[Tensor]:
@@ -217,7 +222,8 @@ def _build(context: WhileContext, cond: Any, body: Any, loop_vars: Any, invarian
         inside = [same(in_body) for _, in_body in switched]
         context.pivot_for_body = inside[0]
         arguments = variables.pack(inside, variables.given)
-        returned = _returned_by(body(*arguments), arguments)
+        returned = _variables_of(body(*arguments))
+        nest.assert_same_structure(list(arguments), list(returned))
         results = _Variables(returned)
         if len(results.tensors) != len(merged):
             raise ValueError(f"The body of {context.name!r} must return values of the loop variables' kinds, got {returned}")
@@ -291,12 +297,9 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
     return shapes
 
 
-def _returned_by(result: Any, arguments: Any) -> Any:
-    if not nest.is_nested(result):
-        result = [result]
-    # The outermost container is a matter of style: bodies take lists and return tuples.
-    nest.assert_same_structure(list(arguments), list(result))
-    return result
+def _variables_of(result: Any) -> Any:
+    """A body's result in a container, of any kind: bodies take lists and return tuples."""
+    return result if nest.is_nested(result) else [result]
 
 
 def _check_invariant(start: Tensor, value: Tensor) -> None:

@@ -103,9 +103,9 @@ class LinearOperatorInversion(LinearOperator):
         if operator.is_non_singular is False or is_non_singular is False:
             raise ValueError(f"operator and supplied hints must be non-singular, {operator.name} is not")
         self._operator = operator
-        hints = _hints(operator, (None, is_self_adjoint, is_positive_definite, None))
+        hints = _hints(operator, (is_non_singular, is_self_adjoint, is_positive_definite, None))
         super().__init__(
-            operator.dtype, operator.graph_parents, True, hints[1], hints[2], True, name or f"{operator.name}_inv"
+            operator.dtype, operator.graph_parents, hints[0], hints[1], hints[2], True, name or f"{operator.name}_inv"
         )
 
     @property

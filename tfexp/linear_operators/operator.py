@@ -153,15 +153,13 @@ class LinearOperator(Module):
     def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Tensor:
         """A x, for vectors x [..., n]."""
         with self._scope(name, [x]):
-            x = self._argument(x, "x")
-            return array.squeeze(self._matmul(array.expand_dims(x, -1), adjoint=adjoint), [-1])
+            column = array.expand_dims(self._argument(x, "x"), -1)
+            self._check_sides(column, -2, adjoint, "matvec")
+            return array.squeeze(self._matmul(column, adjoint=adjoint), [-1])
 
     def solve(self, rhs: Any, adjoint: bool = False, adjoint_arg: bool = False, name: str = "solve") -> Any:
         """X of A X = rhs, for square A. NotImplementedError where A is said not to be invertible."""
-        if self.is_non_singular is False:
-            raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
-        if self.is_square is False:
-            raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
+        self._check_solvable()
         if isinstance(rhs, LinearOperator):
             left = self.adjoint() if adjoint else self
             return rules.solve(left, rhs.adjoint() if adjoint_arg else rhs)
@@ -171,9 +169,11 @@ class LinearOperator(Module):
             return self._solve(rhs, adjoint=adjoint, adjoint_arg=adjoint_arg)
 
     def solvevec(self, rhs: Any, adjoint: bool = False, name: str = "solve") -> Tensor:
-        """x of A x = rhs, for vectors rhs [..., n]."""
+        """x of A x = rhs, for vectors rhs [..., n]. Errors are those of `solve`."""
         with self._scope(name, [rhs]):
             column = array.expand_dims(self._argument(rhs, "rhs"), -1)
+            self._check_sides(column, -2, not adjoint, "solvevec")
+            self._check_solvable()
             return array.squeeze(self._solve(column, adjoint=adjoint), [-1])
 
     def to_dense(self, name: str = "to_dense") -> Tensor:
@@ -367,6 +367,12 @@ class LinearOperator(Module):
                 f"Dimensions {mine} and {theirs} are not compatible: {what} of {self._name} {self.shape} and a tensor "
                 f"{x.shape}"
             )
+
+    def _check_solvable(self) -> None:
+        if self.is_non_singular is False:
+            raise NotImplementedError("Exact solve not implemented for an operator that is expected to be singular.")
+        if self.is_square is False:
+            raise NotImplementedError("Exact solve not implemented for an operator that is expected to not be square.")
 
     def _nothing_to_assert(self) -> Any:
         return no_op("assert_nothing")

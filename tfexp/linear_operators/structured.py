@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -38,7 +39,7 @@ class LinearOperatorHouseholder(LinearOperator):
         for hint, given in hints.items():
             if given is False:
                 raise ValueError(f"A Householder operator is always {hint}.")
-        super().__init__(self._axis.dtype, [self._axis], True, True, False, True, name)
+        super().__init__(self._axis.dtype, [self._axis], is_non_singular, True, False, True, name)
 
     @property
     def reflection_axis(self) -> Tensor:
@@ -80,7 +81,7 @@ class LinearOperatorHouseholder(LinearOperator):
     _assert_self_adjoint = _assert_non_singular
 
     def _assert_positive_definite(self) -> Any:
-        raise ValueError(f"{self.name}: Householder operators are not positive definite")
+        raise InvalidArgumentError(None, None, f"Householder operators are always non-positive definite: {self.name}")
 
 
 class LinearOperatorToeplitz(LinearOperator):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfexp.core.decision import truth
 from tfexp.core.kernel import DEAD, Ref
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -60,7 +61,7 @@ def _(data: InputShape, pred: InputShape) -> list[TensorShape]:
 
 @switch_op.kernel("CPU", view=True)
 def _(ctx: Any, data: Array, pred: Array) -> list[Any]:
-    return [DEAD, data] if pred else [data, DEAD]
+    return [DEAD, data] if truth(pred) else [data, DEAD]
 
 
 def _switch_gradient(op: Operation, *grads: Tensor) -> list[Any]:
@@ -91,7 +92,7 @@ def _(data: InputShape, pred: InputShape) -> list[TensorShape]:
 
 @ref_switch_op.kernel("CPU", view=True)
 def _(ctx: Any, data: Ref, pred: Array) -> list[Any]:
-    return [DEAD, data] if pred else [data, DEAD]
+    return [DEAD, data] if truth(pred) else [data, DEAD]
 
 
 ref_switch_op.gradient(_switch_gradient)

@@ -57,10 +57,10 @@ def _scaled(order: int, x: np.ndarray) -> np.ndarray:
 
 def _unscaled(order: int, x: np.ndarray) -> np.ndarray:
     size = np.abs(x)
-    # In two steps, so that what overflows is the result alone.
+    # In two steps, so that what overflows is the result alone. Infinity times 0, at infinity, is nan, as in TensorFlow.
     half = np.exp(size / 2)
     with np.errstate(invalid="ignore"):
-        result = np.where(np.isinf(size), np.inf, _scaled(order, size) * half * half)
+        result = _scaled(order, size) * half * half
     return result * np.sign(x) if order else result
 
 

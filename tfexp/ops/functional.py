@@ -10,6 +10,7 @@ from tfexp.core.dispatch import takes_composites
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_loop import while_loop
 from tfexp.ops.array import shape
@@ -77,6 +78,11 @@ def map_fn(
 ) -> Any:
     """`fn` of each row of `elems` (one tensor, or a structure of them), stacked. `dtype`: the results', if not `elems`'."""
     _checked(fn, elems)
+    if isinstance(elems, SparseTensor):
+        raise TypeError(
+            "To perform a map on the values of a sparse tensor use either  SparseTensor(input.indices, fn(input.values), "
+            "input.dense_shape) or  SparseTensor(input.indices, map_fn(fn, input.values), input.dense_shape)"
+        )
     flat = nest.flatten(elems)
     with name_scope(name, "map", flat), _cached_variables():
         tensors = [convert_to_tensor(leaf, name="elem") for leaf in flat]

@@ -181,11 +181,13 @@ def _beta_fraction(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def incomplete_beta(a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """I_x(a, b), the regularised incomplete beta function. nan unless a, b > 0 are finite and 0 <= x <= 1."""
+    """I_x(a, b), the regularised incomplete beta function. nan unless a, b > 0 are finite and 0 <= x <= 1.
+
+    At 0 and 1, which take no computation, a and b may be infinite or nan.
+    """
     a, b, x = np.broadcast_arrays(a, b, x)
-    defined = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & np.isfinite(a) & np.isfinite(b)
-    result = np.where(defined, np.where(x == 0, 0.0, 1.0), np.nan)
-    inside = defined & (x > 0) & (x < 1)
+    result = np.where((a <= 0) | (b <= 0) | ((x != 0) & (x != 1)), np.nan, x)
+    inside = (a > 0) & (b > 0) & np.isfinite(a) & np.isfinite(b) & (x > 0) & (x < 1)
     if inside.any():
         a, b, x = a[inside], b[inside], x[inside]
         swapped = x >= (a + 1) / (a + b + 2)  # I_x(a, b) = 1 - I_(1-x)(b, a)

@@ -107,12 +107,11 @@ def poisson(stream: Philox, samples: int, rate: Array) -> Doubles:
 
     Small rates: uniform numbers are multiplied until they fall below exp(-rate) (Knuth). Large ones: transformed
     rejection, Hörmann: "The transformed rejection method for generating Poisson random variables" (1993), algorithm
-    PTRS. Values run through the stream rate by rate. A negative rate gives
-    zero, an infinite one infinity, and NaN gives NaN.
+    PTRS. Values run through the stream rate by rate. A negative rate gives zero; one that is not finite, NaN.
     """
     rates = np.repeat(rate.astype(np.float64), samples)
     draws = _Draws(stream, len(rates))
-    out = rates.copy()  # what is not finite stays
+    out = np.full(len(rates), np.nan)
     _poisson_small(draws, np.flatnonzero(rates < _LARGE_RATE), rates, out)
     _poisson_large(draws, np.flatnonzero((rates >= _LARGE_RATE) & np.isfinite(rates)), rates, out)
     return out.reshape(len(rate), samples).T

@@ -179,8 +179,8 @@ class _Expanded:
             raise InvalidArgumentError(
                 None,
                 self.call.origin,
-                f"The node {self.call.name} calls {function.name}, which takes {len(function.inputs)} arguments, with "
-                f"{len(inputs)}",
+                f"Expects {len(function.inputs)} arguments, but {len(inputs)} is provided: the node {self.call.name} calls "
+                f"{function.name}",
             )
         self._check_types([argument.dtype for argument in function.inputs], inputs)
         effects = self.expansion.effects_of(function)
@@ -220,7 +220,7 @@ class _Expanded:
                 functools.partial(self._body, self._function(call.attrs[name]), part=name)
                 for name in ("then_branch", "else_branch")
             )
-            outputs, done = self._either("if", self._as_bool(decided), inputs, then, otherwise)
+            outputs, done = self._either("if", self._decision(decided, "pred"), inputs, then, otherwise)
         else:
             outputs, done = self._choice(list(call.attrs["branches"]), 0, call.inputs, start)
         self._finish(outputs, [start, *done])
@@ -236,6 +236,9 @@ class _Expanded:
             end = self._copy("Identity", f"{name}/end_{index}", start.outputs[0], [*done, *_makers(outputs)])
             sides.append((outputs, end.outputs[0]))
         (if_not, not_end), (if_so, so_end) = sides
+        if len(if_not) != len(if_so):
+            text = f"The branches of {self.call.name} ({self.call.type}) return {len(if_so)} and {len(if_not)} values"
+            raise InvalidArgumentError(None, self.call.origin, text)
         merged = [
             self._merge(f"{name}/merge_{i}", *values).outputs[0] for i, values in enumerate(zip(if_not, if_so, strict=True))
         ]
@@ -276,8 +279,15 @@ class _Expanded:
         outputs = [(dtype, shape), (dtypes.int32, TensorShape([]))]
         return self._node("Merge", name, [first, second], outputs, {"T": dtype, "N": 2})
 
-    def _as_bool(self, value: Value) -> Value:
-        if value.dtype.base_dtype is dtypes.bool and value.shape.rank == 0:
+    def _decision(self, value: Value, argument: str) -> Value:
+        """What decides: any value's truth, but in nodes that TensorFlow lowers (`tf.cond`, `tf.while_loop`) a boolean."""
+        is_bool = value.dtype.base_dtype is dtypes.bool
+        if self.call.attrs.get("_lower_using_switch_merge"):
+            if not is_bool:
+                text = f"Input {argument!r} passed {type_text(value.dtype.base_dtype)} expected bool"
+                raise InvalidArgumentError(None, self.call.origin, text)
+            return value
+        if is_bool and value.shape.rank == 0:
             return value
         attrs = {"T": value.dtype.base_dtype}
         return self._node("ToBool", "condition", [value], [(dtypes.bool, TensorShape([]))], attrs).outputs[0]
@@ -296,7 +306,7 @@ class _Expanded:
         variables = [merge.outputs[0] for merge in merges]
         start = self._node("NoOp", "cond/start", controls=merges[:1])
         (decided,), done = self._body(self._function(call.attrs["cond"]), variables, start, "cond")
-        decided = self._as_bool(decided)
+        decided = self._decision(decided, "input")
         boolean = (dtypes.bool, TensorShape([]))
         condition = self._node("LoopCond", "cond/end", [decided], [boolean], controls=done).outputs[0]
         switches = [self._switch(f"switch_{i}", value, condition) for i, value in enumerate(variables)]

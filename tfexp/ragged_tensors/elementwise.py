@@ -9,6 +9,7 @@ from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies
+from tfexp.ops import logical
 from tfexp.ragged_tensors import rows
 from tfexp.ragged_tensors.dynamic_shape import RaggedTensorDynamicShape, broadcast_dynamic_shape, broadcast_to
 from tfexp.ragged_tensors.tensor import RaggedTensor, converted
@@ -106,11 +107,13 @@ def _unary(x: RaggedTensor, function: Callable[[Any], Any]) -> Any:
 
 def bind_operators() -> None:
     """Give ragged tensors the operators of tensors."""
-    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"):
-        function, method = getattr(operator, name), name.strip("_")
-        setattr(RaggedTensor, f"__{method}__", _binary(function))
-        setattr(RaggedTensor, f"__r{method}__", _binary(function, swapped=True))
+    functions = {name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")}
+    # Of booleans alone; a tensor's are bitwise for integers.
+    functions.update({"and": logical.logical_and, "or": logical.logical_or, "xor": logical.logical_xor})
+    for name, function in functions.items():
+        setattr(RaggedTensor, f"__{name}__", _binary(function))
+        setattr(RaggedTensor, f"__r{name}__", _binary(function, swapped=True))
     for name in ("lt", "le", "gt", "ge"):
         setattr(RaggedTensor, f"__{name}__", _binary(getattr(operator, name)))
-    for name in ("neg", "abs", "invert"):
-        setattr(RaggedTensor, f"__{name}__", functools.partialmethod(_unary, getattr(operator, name)))
+    for name, function in {"neg": operator.neg, "abs": operator.abs, "invert": logical.logical_not}.items():
+        setattr(RaggedTensor, f"__{name}__", functools.partialmethod(_unary, function))

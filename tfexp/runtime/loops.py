@@ -10,8 +10,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfexp.core.decision import truth
 from tfexp.core.errors import CancelledError
-from tfexp.core.shape import dims_text
 from tfexp.core.waiting import Promise
 from tfexp.plan.plan import Loop, Plan, Step
 from tfexp.runtime.failures import as_op_error
@@ -33,9 +33,7 @@ def bind_loop(loop: Loop, bind: Callable[[Plan], PartRunner]) -> Callable[..., A
             if step is not None:
                 step.check()
             decided = run_condition((*variables, *constants))
-            if getattr(decided[0], "ndim", 0):
-                raise ValueError(f"The second input must be a scalar, but it has shape {dims_text(decided[0].shape)}")
-            if not decided[0]:
+            if not truth(decided[0]):
                 break
             variables = tuple(run_body((*variables, *constants, *decided[1:])))
         left = [variables[position] for position in results]

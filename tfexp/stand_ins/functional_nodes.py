@@ -33,7 +33,8 @@ def While(input_: Sequence[Any], cond: Any, body: Any, name: str | None = None, 
         raise ValueError("The 'cond' argument can not have implicitly captured inputs")
     types = list(body.declared_input_types)
     if list(cond.declared_input_types) != types:
-        raise ValueError(f"The 'cond' and 'body' signatures do not match: {list(cond.declared_input_types)!r} vs {types!r}")
+        texts = [str(tuple(declared)) for declared in (cond.declared_input_types, types)]
+        raise ValueError(f"While op 'cond' and 'body' signatures do not match. {texts[0]} vs {texts[1]}")
     captured, asked = body.captured_inputs, cond
     if captured:
         body = _keeping_captured(body)

@@ -13,7 +13,7 @@ from tfexp.graph.dependencies import group
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.replica_modes import beside, distributing
-from tfexp.graph.scopes import add_to_collection, get_collection, init_scope, name_scope
+from tfexp.graph.scopes import add_to_collection, get_collection, get_default_graph, init_scope, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import state
 from tfexp.ops.cast import cast
@@ -102,7 +102,7 @@ class ExponentialMovingAverage:
         if _key(var) in self._averages:
             name: str = self.average(var).op.name
             return name
-        return f"{var.op.name}/{self._name}"
+        return get_default_graph().unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)
 
     def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
         """{key: variable} for a Saver that restores averages into the variables themselves.

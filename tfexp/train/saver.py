@@ -81,6 +81,8 @@ class Saver:
         self._saving = threading.RLock()
         self.saver_def = saver_def
         if saver_def is not None:
+            if not isinstance(saver_def, saver_pb2.SaverDef):
+                raise ValueError(f"saver_def must be a saver_pb2.SaverDef: {saver_def}")
             self._sharded = saver_def.sharded
             self._max_to_keep = saver_def.max_to_keep
             self._keep_hours = saver_def.keep_checkpoint_every_n_hours

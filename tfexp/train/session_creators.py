@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -16,12 +17,12 @@ from tfexp.train.session_manager import SessionManager
 _LOOK_AGAIN_SECS = 1.0
 
 
-class SessionCreator:
+class SessionCreator(abc.ABC):
     """Makes sessions."""
 
+    @abc.abstractmethod
     def create_session(self) -> Session:
         """A new session, ready to be used."""
-        raise NotImplementedError(f"{type(self).__name__} must override create_session")
 
 
 class _ScaffoldedCreator(SessionCreator):

@@ -43,7 +43,7 @@ class DropStaleGradientOptimizer(OptimizerWrapper):
             return super().compute_gradients(identity(loss), *args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
-        """The op that applies the gradients or drops them. ValueError without `global_step`."""
+        """Applies the gradients or drops them; how many were dropped. ValueError without `global_step`."""
         if global_step is None:
             raise ValueError(f"{self._name}: apply_gradients needs the global_step, to tell how stale gradients are by")
         pairs = list(grads_and_vars)
@@ -65,4 +65,4 @@ class DropStaleGradientOptimizer(OptimizerWrapper):
         counted = cond(late <= self._staleness, accepted, lambda: identity(constant(1.0)))
         update = state.assign_add(dropped, counted, use_locking=self._use_locking)
         scalar("Gradient_staleness_percentage", dropped / cast(global_step + 1, dtypes.float32))
-        return update.op
+        return update

@@ -132,11 +132,13 @@ class GridLSTMCell(RNNCell):
         reuse: Any = None,
     ):
         super().__init__(_reuse=reuse)
+        if not num_frequency_blocks:
+            raise ValueError("Must specify num_frequency_blocks")
         self._num_units, self._use_peepholes, self._cell_clip = num_units, use_peepholes, cell_clip
         self._shares, self._couples = share_time_frequency_weights, couple_input_forget_gates
         self._initializer, self._num_unit_shards, self._forget_bias = initializer, num_unit_shards, forget_bias
         self._feature_size, self._frequency_skip = feature_size, frequency_skip
-        self._counts = [int(count) for count in (num_frequency_blocks or [1])]
+        self._counts = [int(count) for count in num_frequency_blocks]
         self._starts, self._ends = start_freqindex_list, end_freqindex_list
         self._state_is_tuple = state_is_tuple
         self._state_type = self._tuple_of("GridLSTMStateTuple", ["state"])
