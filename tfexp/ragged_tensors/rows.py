@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -139,3 +139,13 @@ def segment_ids_to_row_splits(
         if known is not None:
             lengths.set_shape([known])
         return array_join.concat([[0], cumulative.cumsum(lengths)], 0)
+
+
+def nested(make: Callable[..., Any], values: Any, partitions: Any, what: str, name: str, validate: bool) -> Any:
+    """`make(values, partition)`, from the innermost of the partitions to the outermost. TypeError unless they are a list."""
+    if isinstance(partitions, Tensor):
+        raise TypeError(f"{what} must be a list of Tensors")
+    with name_scope(None, name, [values, *partitions]):
+        for partition in reversed(partitions):
+            values = make(values, partition, validate=validate)
+        return values

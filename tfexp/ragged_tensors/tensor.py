@@ -107,7 +107,7 @@ class RaggedTensor(Composite):
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        return _nested(
+        return rows.nested(
             cls.from_row_splits,
             flat_values,
             nested_row_splits,
@@ -120,7 +120,7 @@ class RaggedTensor(Composite):
     def from_nested_row_lengths(
         cls, flat_values: Any, nested_row_lengths: Sequence[Any], name: str | None = None, validate: bool = True
     ) -> Any:
-        return _nested(
+        return rows.nested(
             cls.from_row_lengths,
             flat_values,
             nested_row_lengths,
@@ -493,12 +493,3 @@ def _count(values: Any, dtype: Any) -> Tensor:
     if isinstance(values, RaggedTensor):
         return values.nrows(dtype)
     return array.shape(values, out_type=dtype)[0]  # type: ignore[index,no-any-return]
-
-
-def _nested(make: Callable[..., Any], values: Any, partitions: Any, what: str, name: str, validate: bool) -> Any:
-    if isinstance(partitions, Tensor):
-        raise TypeError(f"{what} must be a list of Tensors")
-    with name_scope(None, name, [values, *partitions]):
-        for partition in reversed(partitions):
-            values = make(values, partition, validate=validate)
-        return values
