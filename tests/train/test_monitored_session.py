@@ -367,3 +367,18 @@ def test_the_basic_loop():
 
     tf.train.basic_train_loop(supervisor, step, args=(0,), kwargs={"most": 3})
     assert steps == [1, 2, 3]
+
+
+def test_the_basic_loop_goes_on_in_a_new_session_when_one_is_lost(tmp_path):
+    tf.train.create_global_step()
+    supervisor = tf.train.Supervisor(logdir=str(tmp_path), save_model_secs=0, save_summaries_secs=0)
+    sessions = []
+
+    def step(session):
+        sessions.append(session)
+        if len(sessions) < 3:
+            raise tf.errors.AbortedError(None, None, "lost")
+        supervisor.request_stop()
+
+    tf.train.basic_train_loop(supervisor, step)
+    assert len({id(session) for session in sessions}) == 3

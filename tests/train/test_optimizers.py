@@ -362,3 +362,19 @@ def test_what_is_no_variable_is_not_optimized(what: object) -> None:
     loss = tf.Variable(1.0) * 2
     with pytest.raises(AttributeError, match="only variables and tensors are"):
         tf.train.GradientDescentOptimizer(0.1).compute_gradients(loss, var_list=[what])
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "first"),
+    [
+        (tf.train.ProximalGradientDescentOptimizer(0.1), [0.8, 1.6]),
+        (tf.train.ProximalAdagradOptimizer(0.1), [1 - 0.2 / np.sqrt(4.1), 2 - 0.4 / np.sqrt(16.1)]),
+    ],
+)
+def test_rows_of_doubles_take_proximal_steps(optimizer: Any, first: list[float]) -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.Variable([[1.0, 2.0], [3.0, 4.0]], dtype=tf.float64, use_resource=True)
+        step = optimizer.minimize(tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, [0]))))
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        np.testing.assert_allclose(session.run(table), [first, [3, 4]])

@@ -93,16 +93,10 @@ class ProximalAdagradOptimizer(Optimizer):
         )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        slot = self.get_slot(var, "accumulator")
+        slot, given = self.get_slot(var, "accumulator"), (self._learning_rate_tensor, self._l1_tensor, self._l2_tensor)
+        scalars = [cast(scalar, grad.dtype) for scalar in given]
         return training.proximal_adagrad.sparse(
-            var,
-            slot,
-            self._learning_rate_tensor,
-            self._l1_tensor,
-            self._l2_tensor,
-            grad.values,
-            grad.indices,
-            use_locking=self._use_locking,
+            var, slot, *scalars, grad.values, grad.indices, use_locking=self._use_locking
         )
 
 

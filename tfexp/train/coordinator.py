@@ -31,7 +31,7 @@ class Coordinator:
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._joined = False
-        self._threads: set[threading.Thread] = set()
+        self._registered_threads: set[threading.Thread] = set()
 
     @property
     def joined(self) -> bool:
@@ -81,7 +81,7 @@ class Coordinator:
     def register_thread(self, thread: threading.Thread) -> None:
         """Have `join` wait for the thread."""
         with self._lock:
-            self._threads.add(thread)
+            self._registered_threads.add(thread)
 
     def join(
         self,
@@ -94,7 +94,7 @@ class Coordinator:
         Raises the exception that was reported; RuntimeError when threads go on all the same, unless they may.
         """
         with self._lock:
-            waited_for = list(self._threads.union(threads or ()))
+            waited_for = list(self._registered_threads.union(threads or ()))
         for thread in waited_for:
             while thread.is_alive() and not self.should_stop():
                 thread.join(_LOOK_AGAIN)
@@ -105,7 +105,7 @@ class Coordinator:
         stragglers = [thread.name for thread in waited_for if thread.is_alive()]
         with self._lock:
             self._joined = True
-            self._threads = set()
+            self._registered_threads = set()
             failure = self._failure
         if failure is not None:
             if stragglers:

@@ -62,12 +62,8 @@ class ProximalGradientDescentOptimizer(Optimizer):
         )
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        given = self._learning_rate_tensor, self._l1_tensor, self._l2_tensor
+        scalars = [cast(scalar, grad.dtype) for scalar in given]
         return training.sparse_apply_proximal_gradient_descent.operation(
-            var,
-            self._learning_rate_tensor,
-            self._l1_tensor,
-            self._l2_tensor,
-            grad.values,
-            grad.indices,
-            use_locking=self._use_locking,
+            var, *scalars, grad.values, grad.indices, use_locking=self._use_locking
         )

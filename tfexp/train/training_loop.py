@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tfexp.core import log
+from tfexp.core.errors import AbortedError
 from tfexp.train.supervisor import Supervisor
 
 
@@ -17,8 +19,14 @@ def basic_train_loop(
 ) -> None:
     """Call `train_step_fn(session, *args, **kwargs)` until the supervisor is to stop.
 
-    An exception of it stops the supervisor and is raised, but OutOfRangeError (the input has ended) is a good end.
+    An exception of it stops the supervisor and is raised, but OutOfRangeError (the input has ended) is a good end, and after
+    an AbortedError (a session is lost) it goes on in a new session.
     """
-    with supervisor.managed_session(master) as session:
-        while not supervisor.should_stop():
-            train_step_fn(session, *(args or ()), **(kwargs or {}))
+    while True:
+        try:
+            with supervisor.managed_session(master) as session:
+                while not supervisor.should_stop():
+                    train_step_fn(session, *(args or ()), **(kwargs or {}))
+            return
+        except AbortedError:
+            log.info("The session was lost; going on in a new one")
