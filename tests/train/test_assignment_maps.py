@@ -65,3 +65,15 @@ def test_refusals(checkpoint, mapping, message):
         tf.get_variable("y", [2, 3])
         with pytest.raises(ValueError, match=message):
             tf.train.init_from_checkpoint(checkpoint[0], mapping)
+
+
+def test_variables_behind_handles_are_assigned_and_not_read(checkpoint):
+    path, saved = checkpoint
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        z = tf.get_variable("z", [2, 3], use_resource=True)
+        before = len(graph.get_operations())
+        tf.train.init_from_checkpoint(path, {"z": z})
+        new = graph.get_operations()[before:]
+        assert [op.type for op in new if op.type != "Const"] == ["RestoreV2", "Identity", "AssignVariableOp"]
+        session.run(z.initializer)
+        np.testing.assert_array_equal(session.run(z), saved.run("z:0"))

@@ -91,3 +91,14 @@ def test_what_cannot_be_is_refused(trained, tmp_path):
             tf.train.warm_start(folder, vars_to_warm_start=3)
         with pytest.raises(ValueError, match="has 4 words, and 9 were to be taken"):
             tf.train.warm_start(folder, None, {"table": short._replace(new_vocab_size=9)})
+
+
+def test_without_a_choice_variables_with_a_vocabulary_are_taken_alone(trained):
+    folder, values, old = trained
+    with tf.Graph().as_default(), tf.Session() as session:
+        table, heads, bias = variables()
+        rows = tf.train.VocabInfo(old, 4, 1, old)
+        tf.train.warm_start(folder, None, {"table": rows}, {"heads": "not in the checkpoint"})
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(table)[:4], values["table"])
+        assert not session.run(heads).any() and not session.run(bias).any()

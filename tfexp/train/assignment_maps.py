@@ -10,8 +10,10 @@ from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoints import open_checkpoint
 from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import device
-from tfexp.ops import save, state
+from tfexp.ops import resource_state, save, state
+from tfexp.ops.array_identity import identity
 from tfexp.ops.partitioned_variable import PartitionedVariable
+from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.variable_base import Variable
 from tfexp.ops.variable_store import variable_store
 from tfexp.train.checkpoint_utils import checkpoint_of
@@ -95,5 +97,8 @@ def _restore_at_start(variable: Any, path: str, name: str) -> None:
             name="checkpoint_initializer",
         )[0]
         value.set_shape(variable.shape)
-        variable._initializer_op = state.assign(variable, value).op
+        if is_resource_variable(variable):
+            variable._initializer_op = resource_state.assign_variable_op(variable.handle, identity(value))
+        else:
+            variable._initializer_op = state.assign(variable, value).op
     variable._initial_value = value

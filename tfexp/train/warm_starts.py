@@ -48,13 +48,13 @@ def warm_start(
     """From here on, initializing the variables gives them a checkpoint's values.
 
     `vars_to_warm_start`: a regular expression that names of trainable variables begin with, a list of such expressions for
-    all variables, a list of variables, or None for only those in `var_name_to_vocab_info`. `var_name_to_prev_var_name`
-    says what a variable is called in the checkpoint, if not as it is here. ValueError for a name in these that is not one
-    of the variables, and as `init_from_checkpoint`.
+    all variables, a list of variables, or None for the trainable ones in `var_name_to_vocab_info` alone.
+    `var_name_to_prev_var_name` says what a variable is called in the checkpoint, if not as it is here. ValueError for a name
+    in these that is not one of the variables, and as `init_from_checkpoint`.
     """
     vocabularies, before = dict(var_name_to_vocab_info or {}), dict(var_name_to_prev_var_name or {})
     path = checkpoint_of(ckpt_to_initialize_from)
-    variables = _by_name(_chosen(vars_to_warm_start, vocabularies))
+    variables = _by_name(_chosen(vars_to_warm_start))
     for names, what in ((vocabularies, "var_name_to_vocab_info"), (before, "var_name_to_prev_var_name")):
         unknown = sorted(set(names) - set(variables))
         if unknown:
@@ -67,17 +67,15 @@ def warm_start(
             for variable in (copy for part in parts for copy in part._every_copy):
                 from_vocabulary(variable, path, before.get(name, name), vocabularies[name])
     whole = {before.get(name, name): parts for name, parts in variables.items() if name not in vocabularies}
-    if whole:
+    if whole and vars_to_warm_start is not None:
         init_from_checkpoint(path, {name: parts if len(parts) > 1 else parts[0] for name, parts in whole.items()})
 
 
-def _chosen(wanted: Any, vocabularies: Mapping[str, VocabInfo]) -> list[Any]:
+def _chosen(wanted: Any) -> list[Any]:
     graph = get_default_graph()
-    if isinstance(wanted, str):
+    if wanted is None or isinstance(wanted, str):
         return list(graph.get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=wanted))
     everything = list(graph.get_collection(GraphKeys.GLOBAL_VARIABLES))
-    if wanted is None:
-        return [variable for variable in everything if whole_name(variable) in vocabularies]
     if not isinstance(wanted, (list, tuple)):
         raise ValueError(f"vars_to_warm_start must be a list or str. Given type is {type(wanted)}")
     chosen: list[Any] = []
