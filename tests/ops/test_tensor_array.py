@@ -333,3 +333,32 @@ def test_the_shape_that_is_asked_for_is_that_of_elements_never_written():
     rows, _ = tf.raw_ops.TensorArrayConcatV3(handle=handle, flow_in=flow, dtype=tf.float32, element_shape_except0=[3])
     with pytest.raises(InvalidArgumentError, match=r"passed element_shape_except0 \[3\] which does not match"):
         run(rows)
+
+
+@pytest.fixture(params=["handles", "lists"])
+def kind(request):
+    """What holds the elements: TF1's arrays, and the lists of control flow v2."""
+    if request.param == "lists":
+        tf.enable_control_flow_v2()
+    yield
+    tf.disable_control_flow_v2()
+
+
+@pytest.mark.usefixtures("kind")
+@pytest.mark.parametrize("is_split", [True, False])
+def test_gradients_of_what_was_given_at_once_leave_out_what_was_written_behind(is_split):
+    x, array = tf.constant([1.0, 2.0, 3.0]), TA(tf.float32, 3, dynamic_size=True)
+    if is_split:
+        whole = array.split(x, [1, 1, 1]).write(3, [4.0]).concat()
+    else:
+        whole = array.unstack(x).write(3, 4.0).stack()
+    np.testing.assert_array_equal(run(whole), [1, 2, 3, 4])
+    np.testing.assert_array_equal(run(tf.gradients(whole * [1.0, 2.0, 3.0, 4.0], x))[0], [1, 2, 3])
+
+
+@pytest.mark.usefixtures("kind")
+def test_texts_and_lengths_of_any_integer_type():
+    words = TA(tf.string, 3).unstack(tf.constant(["a", "bc", "def"]))
+    assert run([words.read(1), words.read(2)]) == [b"bc", b"def"]
+    pieces = TA(tf.string, 2, infer_shape=False).split(["a", "bc", "def"], tf.constant([1, 2], tf.int32))
+    assert run(pieces.read(1)).tolist() == [b"bc", b"def"]

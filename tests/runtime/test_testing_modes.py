@@ -207,3 +207,23 @@ def test_what_tests_leave_behind():
     with pytest.raises(AssertionError, match="new Python objects"):
         leaving.an_object()
     leaving.objects_once()
+
+
+def test_tests_whose_names_say_so_are_run_in_a_graph_alone():
+    seen = []
+
+    @test_util.run_all_in_graph_and_eager_modes
+    class Tests(tf.test.TestCase):
+        def testBoth(self):
+            seen.append(("both", tf.executing_eagerly()))
+
+        def testSkipEagerHere(self):
+            seen.append(("camel", tf.executing_eagerly()))
+
+        def test_skip_eager_here(self):
+            seen.append(("snake", tf.executing_eagerly()))
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Tests).run(result)
+    assert not result.errors
+    assert sorted(seen) == [("both", False), ("both", True), ("camel", False), ("snake", False)]

@@ -20,6 +20,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, tensor_list
+from tfexp.ops.cast import cast
 from tfexp.ops.tensor_array import Known, TensorArray
 
 
@@ -131,7 +132,7 @@ class ListTensorArray(TensorArray):
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         with name_scope(name, "TensorArraySplit", [value, lengths]):
             tensor = convert_to_tensor(value, dtype=self.dtype, name="value")
-            lengths = convert_to_tensor(lengths, dtype=dtypes.int64)
+            lengths = cast(lengths, dtypes.int64)
             known = static_value(lengths)
             if tensor.get_shape().rank and known is not None and known.size and known.max() == known.min():
                 self._learn_shape(TensorShape([int(known.flat[0])]).concatenate(tensor.get_shape()[1:]))

@@ -54,6 +54,7 @@ class Elements:
         self.identical_shapes = identical_shapes
         self.adds_up = adds_up
         self.closed = False
+        self.pieces: int | None = None  # that a value was split into: writes may have followed
         self.gradients: dict[str, Elements] = {}
         self.places = [_Element() for _ in range(size)]
         # The last element shape and shape of a value that were compared, and were compatible.
@@ -156,6 +157,7 @@ class Elements:
                 identical_shapes=self.identical_shapes,
                 adds_up=True,
             )
+            found.pieces = self.pieces
             for mine, theirs in zip(self.places, found.places, strict=True):
                 theirs.shape = mine.shape
             self.gradients[source] = found
@@ -381,10 +383,12 @@ def _(handle: InputShape, flow_in: InputShape, *, element_shape_except0: TensorS
 
 @tensor_array_concat_op.kernel("CPU")
 def _(ctx: Any, handle: Elements, flow_in: Array, *, element_shape_except0: TensorShape) -> list[Array]:
-    if not handle.places:
+    # The gradient of what was split has as many pieces, whatever was written behind them.
+    count = handle.pieces if handle.adds_up and handle.pieces is not None else len(handle.places)
+    if not count:
         rest = _known(handle, element_shape_except0, "element_shape_except0", "concatenating")
         return [np.empty([0, *rest], handle.dtype.as_numpy_dtype), np.empty([0], np.int64)]
-    values = [handle.read(i) for i in range(len(handle.places))]
+    values = [handle.read(i) for i in range(count)]
     rest = list(np.shape(values[0])[1:])
     for i, value in enumerate(values):
         if not np.shape(value):
@@ -442,6 +446,8 @@ def _(ctx: Any, handle: Elements, value: Array, lengths: Array, flow_in: Array) 
             f"TensorArray's size is not equal to the size of lengths ({len(handle.places)} vs. {lengths.size}), and the "
             "TensorArray is not marked as dynamically resizeable",
         )
+    if not handle.adds_up:
+        handle.pieces = lengths.size
     start = 0
     for i, length in enumerate(lengths.tolist()):
         handle.write(i, value[start : start + length])

@@ -76,7 +76,7 @@ def _(ctx: Any, tensor: Array, element_shape: Array, *, element_dtype: DType) ->
         raise invalid("Tensor must be at least a vector, but saw shape: []")
     if not shape.is_compatible_with(tensor.shape[1:]):
         raise invalid(f"Specified a list with shape {shape} from a tensor with shape {list(tensor.shape[1:])}")
-    return TensorList.of(element_dtype, shape, [np.array(row) for row in tensor])
+    return TensorList.of(element_dtype, shape, [np.array(row, tensor.dtype) for row in tensor])
 
 
 tensor_list_scatter = define_op(

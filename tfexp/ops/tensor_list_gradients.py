@@ -62,9 +62,12 @@ def _(op: Operation, list_grad: Tensor | None, item_grad: Tensor | None) -> list
 
 @tensor_list.tensor_list_set_item.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    _, index, item = op.inputs
+    handle, index, item = op.inputs
     rest = tensor_list.tensor_list_set_item(grad, index, array_fill.zeros_like(item))
-    return [rest, None, tensor_list.tensor_list_get_item(grad, index, array.shape(item), element_dtype=item.dtype)]
+    of_item = tensor_list.tensor_list_get_item(grad, index, array.shape(item), element_dtype=item.dtype)
+    if op.get_attr("resize_if_index_out_of_bounds"):
+        rest = tensor_list.tensor_list_resize(rest, tensor_list.tensor_list_length(handle))
+    return [rest, None, of_item]
 
 
 @tensor_list.tensor_list_get_item.gradient

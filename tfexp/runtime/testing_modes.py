@@ -82,13 +82,19 @@ enable_c_shapes = with_c_shapes = enable_c_api = with_c_api = _unchanged
 enable_output_all_intermediates = run_class_in_v1_v2 = run_in_v1_v2 = _unchanged
 
 
+def _tests_of(cls: Any) -> list[tuple[str, Any]]:
+    """(name, method) of the tests that a class has itself."""
+    prefix = unittest.TestLoader.testMethodPrefix
+    own = list(vars(cls).items())
+    return [(name, value) for name, value in own if callable(value) and name.startswith(prefix) and name != "test_session"]
+
+
 def for_all_test_methods(decorator: Any, *args: Any, **kwargs: Any) -> Any:
     """A class decorator that gives `decorator` to every test method."""
 
     def decorate(cls: Any) -> Any:
-        for name, value in list(vars(cls).items()):
-            if callable(value) and name.startswith(unittest.TestLoader.testMethodPrefix) and name != "test_session":
-                setattr(cls, name, decorator(*args, **kwargs)(value))
+        for name, value in _tests_of(cls):
+            setattr(cls, name, decorator(*args, **kwargs)(value))
         return cls
 
     return decorate
@@ -124,15 +130,21 @@ def with_control_flow_v2(cls: Any) -> Any:
     """A class of tests which has each of them twice: as it is, and with control flow by nodes that call functions."""
     if behavior.control_flow_v2_enabled():
         return cls
-    for name, value in list(vars(cls).items()):
-        is_test = callable(value) and name.startswith(unittest.TestLoader.testMethodPrefix) and name != "test_session"
-        if is_test and not getattr(value, "_disable_control_flow_v2", False):
+    for name, value in _tests_of(cls):
+        if not getattr(value, "_disable_control_flow_v2", False):
             setattr(cls, f"{name}WithControlFlowV2", enable_control_flow_v2(value))
     return cls
 
 
+_OF_GRAPHS = "testSkipEager", "test_skip_eager"
+
+
 def run_all_in_graph_and_eager_modes(cls: Any) -> Any:
-    return for_all_test_methods(lambda: run_in_graph_and_eager_modes)(cls)
+    """A class of tests each of which is run in a graph and eagerly, but for those whose names say that they skip the latter."""
+    for name, value in _tests_of(cls):
+        if not name.startswith(_OF_GRAPHS):
+            setattr(cls, name, run_in_graph_and_eager_modes(value))
+    return cls
 
 
 def run_v1_only(reason: Any = None, func: Any = None) -> Any:
