@@ -469,17 +469,19 @@ def of_rows(values: Any, row_splits: Tensor) -> RaggedTensor:
 
 
 def converted(value: Any, dtype: Any = None) -> Any:
-    """A RaggedTensor as it is, or of a RaggedTensorValue; anything else as a tensor. ValueError for another `dtype`."""
-    if isinstance(value, (RaggedTensor, RaggedTensorValue)) and dtype is not None:
-        wanted, found = dtypes.as_dtype(dtype), dtypes.as_dtype(value.dtype)
-        if not wanted.is_compatible_with(found):
-            raise ValueError(
-                f"Tensor conversion requested dtype {wanted.name} for RaggedTensor with dtype {found.name}: {value!r}"
-            )
+    """A RaggedTensor as it is, or of a RaggedTensorValue; anything else as a tensor.
+
+    ValueError for a RaggedTensor of another `dtype`; arrays are converted.
+    """
     if isinstance(value, RaggedTensor):
+        if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype "
+                f"{value.dtype.name}: {value!r}"
+            )
         return value
     if isinstance(value, RaggedTensorValue):
-        return of_rows(converted(value.values), convert_to_tensor(value.row_splits, name="row_splits"))
+        return of_rows(converted(value.values, dtype), convert_to_tensor(value.row_splits, name="row_splits"))
     return convert_to_tensor(value, dtype, name="values")
 
 

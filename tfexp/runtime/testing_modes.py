@@ -140,7 +140,7 @@ _OF_GRAPHS = "testSkipEager", "test_skip_eager"
 
 
 def run_all_in_graph_and_eager_modes(cls: Any) -> Any:
-    """A class of tests each of which is run in a graph and eagerly, but for those whose names say that they skip the latter."""
+    """A class of tests, each run in a graph and eagerly; in a graph alone if its name says that it skips eager execution."""
     for name, value in _tests_of(cls):
         if not name.startswith(_OF_GRAPHS):
             setattr(cls, name, run_in_graph_and_eager_modes(value))

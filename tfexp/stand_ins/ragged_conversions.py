@@ -14,7 +14,7 @@ from tfexp.ragged_tensors import arrays, rows
 from tfexp.ragged_tensors.constants import deepest, scalar_depth, shape_of_values
 from tfexp.ragged_tensors.elementwise import rows_of_one_type
 from tfexp.ragged_tensors.strings import split
-from tfexp.ragged_tensors.tensor import RaggedTensor
+from tfexp.ragged_tensors.tensor import RaggedTensor, converted
 from tfexp.ragged_tensors.value import RaggedTensorValue
 
 
@@ -54,18 +54,13 @@ def is_ragged(value: Any) -> bool:
 def convert_to_tensor_or_ragged_tensor(
     value: Any, dtype: Any = None, preferred_dtype: Any = None, name: str | None = None
 ) -> Any:
-    """The value as a tensor, or as a ragged one where it is ragged. ValueError where it has another type than `dtype`."""
-    if not is_ragged(value):
-        return convert_to_tensor(value, dtype=dtype, preferred_dtype=preferred_dtype, name=name)
-    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
-        raise ValueError(
-            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for RaggedTensor with dtype "
-            f"{dtypes.as_dtype(value.dtype).name}: {value!r}"
-        )
+    """The value as a tensor, or as a ragged one where it is ragged. ValueError for a RaggedTensor of another `dtype`."""
+    if isinstance(value, RaggedTensorValue):
+        values = convert_to_tensor_or_ragged_tensor(value.values, dtype, preferred_dtype)
+        return RaggedTensor.from_row_splits(values, convert_to_tensor(value.row_splits, name="row_splits"), validate=False)
     if isinstance(value, RaggedTensor):
-        return value
-    values = convert_to_tensor_or_ragged_tensor(value.values, dtype=dtype)
-    return RaggedTensor.from_row_splits(values, convert_to_tensor(value.row_splits, name="row_splits"), validate=False)
+        return converted(value, dtype)
+    return convert_to_tensor(value, dtype=dtype, preferred_dtype=preferred_dtype, name=name)
 
 
 def match_row_splits_dtypes(*tensors: Any, return_dtype: bool = False) -> Any:
