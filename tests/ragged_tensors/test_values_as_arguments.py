@@ -24,6 +24,10 @@ def as_list(result: Any) -> Any:
         (lambda: tf.where([True, False], value([[1], [2, 3]]), value([[4, 5], [6]])), [[1], [6]]),
         (lambda: tf.concat([value([[1], [2, 3]]), value([[4]])], 0), [[1], [2, 3], [4]]),
         (lambda: tf.abs(value([[-1], [2, -3]])), [[1], [2, 3]]),
+        (
+            lambda: tf.batch_gather(value([[[1, 2], [3]], [[4]]]), value([[[1], [0]], [[0]]], ragged_rank=1)),
+            [[[2], [3]], [[4]]],
+        ),
         (lambda: tf.gather_nd(value([[1, 2], [3]]), np.zeros([0], np.int32)), [[1, 2], [3]]),
         (lambda: tf.gather_nd(value([[1, 2], [3]]), np.zeros([2, 0], np.int32)), [[[1, 2], [3]]] * 2),
         (lambda: stacked(value([[1, 2], [3, 4]]), [[0, 1], [1, 0]], 2), [[1, 4], [2, 3]]),
@@ -44,6 +48,8 @@ def test_what_comes_out(compute: Any, expected: Any) -> None:
 @pytest.mark.parametrize(
     ("compute", "error", "text"),
     [
+        (lambda: tf.batch_gather(value([[1], [2]]), value([[0]])), ValueError, "Dimensions 2 and 1 are not compatible"),
+        (lambda: tf.batch_gather([1, 2], value([[0]])), ValueError, "batch shape from indices does not match params shape"),
         (lambda: tf.gather_nd(["a"], value([[0]])), ValueError, "The innermost dimension of indices may not be ragged"),
         (lambda: tf.gather_nd(value([["a"]]), 0), ValueError, r"indices\.rank must be at least 1\."),
         (lambda: tf.where(value([[True]]), [[1]], value([[1]])), ValueError, r"Input shapes do not match\."),

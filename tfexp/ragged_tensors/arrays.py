@@ -224,7 +224,8 @@ def _masked(x: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
 
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32, **_: Any) -> Tensor:
     """The number of all elements. Source: `tf.size`."""
-    return array.size(converted(input).flat_values, name=name, out_type=out_type)
+    x = converted(input)
+    return array.size(x.flat_values if isinstance(x, RaggedTensor) else x, name=name, out_type=out_type)
 
 
 def rank(input: Any, name: str | None = None, **_: Any) -> Tensor:

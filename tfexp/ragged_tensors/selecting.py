@@ -27,23 +27,27 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
         params, indices = converted(params), converted(indices)
         if indices.shape.rank is None or indices.shape.rank == 0:
             raise ValueError("indices.rank must be at least 1.")
-        if indices.shape.rank == 1:
-            return gather(params, indices)
-        if not isinstance(params, RaggedTensor):
-            params = RaggedTensor.from_tensor(params)
-        if not isinstance(indices, RaggedTensor):
-            if indices.shape.rank > 2:
-                raise ValueError("batch shape from indices does not match params shape")
-            starts: Any = array.expand_dims(params.row_starts(), 1)
-            return gather(params.values, starts + cast(indices, starts.dtype))
         return _batch_gathered(params, indices)
 
 
-def _batch_gathered(params: Any, indices: RaggedTensor) -> RaggedTensor:
-    if isinstance(indices.values, RaggedTensor):
-        inner = params.values if isinstance(params.values, RaggedTensor) else RaggedTensor.from_tensor(params.values)
-        return indices.with_values(_batch_gathered(inner, indices.values))
-    starts: Any = array_gather.gather(params.row_starts(), indices.value_rowids())
+def _batch_gathered(params: Any, indices: Any) -> Any:
+    rank, other = indices.shape.rank, ValueError("batch shape from indices does not match params shape")
+    if rank == 1:
+        return gather(params, indices)
+    if params.shape.rank is not None and params.shape.rank < rank:
+        raise other
+    params.shape[0].assert_is_compatible_with(indices.shape[0])
+    if rank > 2:
+        if not (isinstance(params, RaggedTensor) and isinstance(indices, RaggedTensor)):
+            raise other
+        with control_dependencies(rows.same([[params.row_splits], [cast(indices.row_splits, params.row_splits.dtype)]])):
+            return indices.with_values(_batch_gathered(params.values, indices.values))
+    if not isinstance(params, RaggedTensor):
+        params = RaggedTensor.from_tensor(params)
+    if not isinstance(indices, RaggedTensor):
+        starts: Any = array.expand_dims(params.row_starts(), 1)
+        return gather(params.values, starts + cast(indices, starts.dtype))
+    starts = array_gather.gather(params.row_starts(), indices.value_rowids())
     return indices.with_values(gather(params.values, starts + cast(indices.values, starts.dtype)))
 
 

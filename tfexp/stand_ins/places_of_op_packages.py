@@ -70,7 +70,8 @@ PACKAGES_OF_OPS = {
     "ops.parallel_for.control_flow_ops": renamed("tfexp.stand_ins.parallel_for", pfor="pfor", for_loop="for_loop") + "tf",
     "ops.parallel_for.gradients": "tfexp.stand_ins.parallel_for",
     "ops.parallel_for.test_util": "tfexp.stand_ins.parallel_for:PForTestCase=PForTestCase",
-    "ops.ragged.ragged_array_ops": "tf.ragged tfexp.ragged_tensors.arrays tf",
+    "ops.ragged.ragged_array_ops": renamed("tfexp.ragged_tensors.arrays", ragged_one_hot="one_hot")
+    + "tf.ragged tfexp.ragged_tensors.arrays tf",
     "ops.ragged.ragged_batch_gather_ops": "tf:batch_gather=batch_gather",
     "ops.ragged.ragged_concat_ops": "tfexp.ragged_tensors.arrays",
     "ops.ragged.ragged_config": "tfexp.stand_ins.ragged_conversions",
