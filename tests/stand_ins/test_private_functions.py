@@ -54,6 +54,10 @@ def test_ragged_conversions():
     assert ragged_tensor.is_ragged(value) and not ragged_tensor.is_ragged([[1]])
     ragged_string_ops = stand_for("tensorflow.python.ops.ragged.ragged_string_ops")
     assert ragged_tensor.is_ragged(ragged_string_ops.string_split_v2(["a b", "c"]))
+    ragged_array_ops = stand_for("tensorflow.python.ops.ragged.ragged_array_ops")
+    with tf.Session() as session:
+        hot, size = session.run([ragged_array_ops.ragged_one_hot(made, 4, dtype=tf.int32), ragged_array_ops.size([[1, 2]])])
+        assert hot.to_list() == [[[0, 1, 0, 0], [0, 0, 1, 0]], [[0, 0, 0, 1]]] and size == 2
     narrow = made.with_row_splits_dtype(tf.int32)
     assert ragged_tensor.match_row_splits_dtypes(made, 1, return_dtype=True) == (tf.int64, [made, 1])
     with pytest.raises(ValueError, match="mismatched row_splits dtypes"):
