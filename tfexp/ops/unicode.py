@@ -73,7 +73,7 @@ def _codec(name: Any) -> str:
 
 
 def _by_mark(raw: bytes, codec: str) -> tuple[str, int]:
-    """(the codec in the order of bytes that the text's mark tells, the mark's length). Without one the highest byte is first."""
+    """The codec with the order of bytes that the text's mark tells (without one: highest first), and the mark's length."""
     for ending, mark in _MARKS.get(codec, {}).items():
         if raw.startswith(mark):
             return codec + ending, len(mark)
