@@ -15,6 +15,8 @@ from tfexp.core.device import DeviceName, DeviceSpec, DeviceSpecV2, canonical_na
         ("/device:CPU:*", "/device:CPU:*"),
         ("CPU:0", "/device:CPU:0"),
         ("cpu", "/device:CPU:*"),
+        ("/device:xla_gpu:1", "/device:XLA_GPU:1"),
+        ("/device:OwnKind:3", "/device:OwnKind:3"),
         ("", ""),
     ],
 )

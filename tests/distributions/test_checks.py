@@ -82,6 +82,12 @@ def test_triangles():
     assert run(util.fill_triangular(x, upper=True)).tolist() == [[1, 2, 3], [0, 5, 6], [0, 0, 4]]
     for upper in (False, True):
         assert run(util.fill_triangular_inverse(util.fill_triangular(x, upper), upper)).tolist() == x.tolist()
+        pair = np.stack([x, -x])
+        triangles = util.fill_triangular(tf.placeholder_with_default(pair, None), upper)
+        assert triangles.shape.rank is None
+        both = run([triangles, util.fill_triangular_inverse(triangles, upper)])
+        np.testing.assert_array_equal(both[0], run(util.fill_triangular(pair, upper)))
+        np.testing.assert_array_equal(both[1], pair)
     with pytest.raises(ValueError, match="does not correspond to a triangular matrix"):
         util.fill_triangular([1.0, 2.0])
     three = run(util.tridiag([1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0]))
@@ -133,3 +139,30 @@ def test_special_functions():
         special.ndtr(tf.constant([1]))
     with pytest.raises(ValueError, match="<= 30"):
         special.log_ndtr(x, series_order=31)
+
+
+def test_whole_numbers_below_those_of_the_other_type():
+    x = tf.placeholder_with_default([1, -1], None)
+    for target, fits in ((tf.uint16, False), (tf.int8, True)):
+        checked = util.embed_check_integer_casting_closed(x, target, assert_nonnegative=False)
+        if fits:
+            assert run(checked).tolist() == [1, -1]
+        else:
+            with pytest.raises(tf.errors.InvalidArgumentError, match="Elements cannot be smaller than 0"):
+                run(checked)
+
+
+@pytest.mark.parametrize("given", ["probs", "logits"])
+def test_classes_are_as_many_as_their_type_can_number(given):
+    for sizes, message in ((2049, "implies shape .2049. cannot exceed 2048"), (1, "at least 2 events")):
+        with pytest.raises(ValueError, match=message):
+            util.get_logits_and_probs(**{given: tf.ones([sizes], tf.float16)}, multidimensional=True, validate_args=True)
+    assert util.get_logits_and_probs(**{given: tf.ones([2049], tf.float16)}, multidimensional=True)
+
+
+def test_the_gradient_of_quantiles_is_finite_at_the_ends():
+    p = tf.constant([0.0, 0.5, 1.0, -0.5, 1.5])
+    for quantiles in (special.ndtri(p), tf.distributions.Normal(0.0, 1.0).quantile(p)):
+        values, gradient = run([quantiles, tf.gradients(quantiles, p)[0]])
+        np.testing.assert_allclose(values, [-np.inf, 0, np.inf, -np.inf, np.inf], atol=1e-12)
+        np.testing.assert_allclose(gradient, [0, np.sqrt(2 * np.pi), 0, 0, 0], rtol=1e-6)

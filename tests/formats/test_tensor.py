@@ -253,3 +253,19 @@ def test_values_are_filled_as_tensorflow_fills() -> None:
     assert make_ndarray(proto_of("uint8", [2], int_val=[300])).tolist() == [44, 44]
     half = make_ndarray(proto_of("bfloat16", [2], half_val=[16320]))
     assert half.dtype == ml_dtypes.bfloat16 and half.tolist() == [1.5, 1.5]
+
+
+def test_a_quantized_number_is_a_tuple_of_one() -> None:
+    for values, dims in (((21,), []), ([(21,), (22,)], [2]), ([[(21,)]], [1, 1])):
+        proto = make_tensor_proto(values, dtypes.qint32)
+        assert [dim.size for dim in proto.tensor_shape.dim] == dims
+        assert make_ndarray(proto).tolist() == np.array(values)[..., 0].tolist()
+
+
+def test_what_has_numpys_interface_is_an_array() -> None:
+    texts = np.array([b"ab", b"c"])
+
+    class Texts:
+        __array_interface__ = texts.__array_interface__
+
+    assert make_ndarray(make_tensor_proto(Texts(), shape=[1, 2])).tolist() == [[b"ab", b"c"]]

@@ -147,6 +147,14 @@ def test_types_of_connected_nodes_must_agree(graph):
         tf.import_graph_def(definition)
 
 
+def test_names_may_be_bytes():
+    with tf.Graph().as_default() as graph:
+        tf.identity(tf.placeholder(tf.int32, name="a"), name="b")
+    with tf.Graph().as_default():
+        found = tf.import_graph_def(graph.as_graph_def(), {b"a:0": tf.constant(3, name="three")}, [b"b:0"])
+        assert [found[0].name, found[0].op.inputs[0].name] == ["import/b:0", "three:0"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
@@ -155,6 +163,9 @@ def test_types_of_connected_nodes_must_agree(graph):
         ({"input_map": {"gone:0": 1.0}}, ValueError, r"Attempted to map inputs .*\[gone:0\]"),
         ({"return_elements": ["gone:0"]}, ValueError, "Requested return tensor 'gone:0' not found in graph def"),
         ({"return_elements": ["gone"]}, ValueError, "Requested return node 'gone' not found in graph def"),
+        ({"return_elements": ["^gone"]}, ValueError, "Requested return node '\\^gone' not found in graph def"),
+        ({"return_elements": ["gone:0:0"]}, ValueError, "Cannot convert 'gone:0:0' to a tensor name"),
+        ({"return_elements": ["gone:x"]}, ValueError, "Cannot convert 'gone:x' to a tensor name"),
         ({"return_elements": [3]}, TypeError, "must be a list of strings"),
     ],
 )

@@ -86,3 +86,11 @@ def test_later_calls_make_no_trainable_variables_in_eager_execution_either():
 def test_a_template_needs_a_name():
     with pytest.raises(ValueError, match="name cannot be None"):
         tf.make_template(None, lambda: 1)
+
+
+def test_a_template_without_a_name_is_below_the_scope_where_it_is_called():
+    with tf.Graph().as_default():
+        template = tf.make_template("", lambda: tf.get_variable("v", []))
+        with tf.variable_scope("outer"):
+            assert template().name == "outer//v:0"
+        assert template.variable_scope_name == "outer/"

@@ -20,16 +20,48 @@ def words() -> Any:
     return tf.ragged.constant([["a", "b"], [], ["c"]])
 
 
+def parts_of(sparse: Any) -> list[Any]:
+    return [sparse.indices, sparse.values, sparse.dense_shape]
+
+
 CASES: dict[str, tuple[Callable[[], Any], Any]] = {
     "bytes": (lambda: [S.bytes_split(["ab", "", "c"]), S.bytes_split("ab")], [[[b"a", b"b"], [], [b"c"]], [b"a", b"b"]]),
     "words": (
         lambda: [
             S.split(["a b", "c"], result_type="RaggedTensor"),
             S.split("a b", result_type="RaggedTensor"),
+            S.split(tf.placeholder_with_default(["a", "b c"], None), result_type="RaggedTensor"),
             S.split([["a,b"], ["c"]], ",", result_type="RaggedTensor"),
             tf.string_split(["a b", "c"], result_type="RaggedTensor"),
         ],
-        [[[b"a", b"b"], [b"c"]], [[b"a", b"b"]], [[[b"a", b"b"]], [[b"c"]]], [[b"a", b"b"], [b"c"]]],
+        [[[b"a", b"b"], [b"c"]], [b"a", b"b"], [[b"a"], [b"b", b"c"]], [[[b"a", b"b"]], [[b"c"]]], [[b"a", b"b"], [b"c"]]],
+    ),
+    "sparse words of rows of texts": (
+        lambda: [
+            *parts_of(S.split(tf.ragged.constant([["a b"], [], ["c"]]))),
+            *parts_of(S.split([["a b", "c"]])),
+        ],
+        [
+            *([[0, 0, 0], [0, 0, 1], [2, 0, 0]], [b"a", b"b", b"c"], [3, 1, 2]),
+            *([[0, 0, 0], [0, 0, 1], [0, 1, 0]], [b"a", b"b", b"c"], [1, 2, 2]),
+        ],
+    ),
+    "the mark of the order of bytes": (
+        lambda: [
+            list(S.unicode_decode_with_offsets([b"\0a\xfe\xff", b"\xfe\xff\0a\0b", b"\xff\xfea\0b\0"], "UTF-16")),
+            S.unicode_decode([b"\0\0\0a", b"\xff\xfe\0\0a\0\0\0"], "UTF-32"),
+        ],
+        [[[[97, 0xFEFF], [97, 98], [97, 98]], [[0, 2], [0, 4], [0, 4]]], [[97], [97]]],
+    ),
+    "places of what takes one or two bytes": (
+        lambda: [S.unicode_decode_with_offsets("aこbに".encode(codec), codec)[1] for codec in ("shift_jis", "euc_jp")],
+        [[0, 1, 3, 4], [0, 1, 3, 4]],
+    ),
+    "control characters that are left out": (
+        lambda: list(
+            S.unicode_decode_with_offsets([b"a\0b\xff\x1f", b"\n"], "UTF-8", "ignore", replace_control_characters=True)
+        ),
+        [[[97, 98], []], [[0, 2], []]],
     ),
     "code points": (
         lambda: [S.unicode_decode(["ab", "", TEXT.decode()], "UTF-8"), S.unicode_decode(TEXT, "UTF-8")],

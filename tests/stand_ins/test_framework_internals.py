@@ -137,6 +137,8 @@ def test_shapes_that_tensors_describe():
         assert tensor_util.constant_value_as_shape(sizes[1:]).as_list() == [2, 3]
         assert tensor_util.constant_value_as_shape(tf.placeholder(tf.int32, [2])).as_list() == [None, None]
         assert tensor_util.shape_tensor([]).dtype == tf.int32
+    with eager_mode():
+        assert tensor_util.constant_value_as_shape(tf.constant([5, -1, 3])).as_list() == [5, None, 3]
 
 
 def test_what_python_does_with_values_is_not_asked_of_tensors():

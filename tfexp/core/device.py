@@ -83,12 +83,17 @@ def _fields(key: str, values: list[str]) -> dict[str, Any] | None:
         case "replica" | "task", [number]:
             return {key: _number(number)}
         case "device", [kind]:
-            return {"device_type": kind.upper()}
+            return {"device_type": _type(kind)}
         case "device", [kind, index]:
-            return {"device_type": None if kind == "*" else kind.upper(), "device_index": _number(index)}
+            return {"device_type": None if kind == "*" else _type(kind), "device_index": _number(index)}
         case _, [] | [_] if key.upper() in _SHORT_TYPES:
             return {"device_type": key.upper(), "device_index": _number(values[0]) if values else None}
     return None
+
+
+def _type(kind: str) -> str:
+    """A type of devices that is known is written in capitals; one of a name of its own keeps that."""
+    return kind.upper() if kind.upper() in _SHORT_TYPES else kind
 
 
 def _number(text: str) -> int | None:
@@ -113,7 +118,7 @@ class DeviceSpecV2:
             None if job is None else str(job),
             None if replica is None else int(replica),
             None if task is None else int(task),
-            None if device_type is None else str(device_type).upper(),
+            None if device_type is None else _type(str(device_type)),
             None if device_index is None else int(device_index),
         )
 

@@ -15,7 +15,14 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
 from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.cast import cast
-from tfexp.ops.check_compare import assert_equal, assert_less_equal, assert_non_negative, assert_none_equal, assert_positive
+from tfexp.ops.check_compare import (
+    assert_equal,
+    assert_greater_equal,
+    assert_less_equal,
+    assert_non_negative,
+    assert_none_equal,
+    assert_positive,
+)
 
 
 def checked_positive(validate_args: bool, value: Any, name: str, message: str | None = None) -> Any:
@@ -93,6 +100,10 @@ def embed_check_integer_casting_closed(
         elif _largest(tensor.dtype) > _largest(target):
             limit = convert_to_tensor(_largest(target), tensor.dtype)
             checks.append(assert_less_equal(tensor, limit, message=f"Elements cannot exceed {_largest(target)}."))
+        if not (assert_nonnegative or tensor.dtype.is_floating) and _smallest(tensor.dtype) < _smallest(target):
+            least = _smallest(target)
+            message = f"Elements cannot be smaller than {least}."
+            checks.append(assert_greater_equal(tensor, convert_to_tensor(least, tensor.dtype), message=message))
         return _after(checks, tensor)
 
 
@@ -111,6 +122,13 @@ def _largest(dtype: DType) -> int:
     return int(dtype.max)
 
 
+def _smallest(dtype: DType) -> int:
+    """The smallest whole number from which on a type has all of them."""
+    if dtype is dtypes.bool or dtype.is_unsigned:
+        return 0
+    return -_largest(dtype) if dtype.is_floating else int(dtype.min)
+
+
 def embed_check_categorical_event_shape(categorical_param: Any, name: str = "embed_check_categorical_event_shape") -> Tensor:
     """`categorical_param`, [..., classes] of at least two classes, each of which its type can number.
 
@@ -127,7 +145,9 @@ def embed_check_categorical_event_shape(categorical_param: Any, name: str = "emb
         if known is None:
             classes: Any = shape(tensor)[-1]  # type: ignore[index]
             at_least = "A categorical-distribution parameter must have at least 2 events."
-            at_most = f"Number of classes exceeds `dtype` precision, i.e., {tensor.dtype.name} cannot exceed {limit}."
+            at_most = (
+                f"Number of classes exceeds `dtype` precision, i.e., {tensor.dtype.name} dtype cannot exceed {limit} shape."
+            )
             checks = [assert_less_equal(2, classes, message=at_least), assert_less_equal(classes, limit, message=at_most)]
             return _after(checks, tensor)
         if known < 2:

@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import TensorShape
-from tfexp.distributions.checks import embed_check_integer_casting_closed
+from tfexp.distributions.checks import embed_check_categorical_event_shape, embed_check_integer_casting_closed
 from tfexp.distributions.distribution import CUMULATIVE, NOT_REPARAMETERIZED, Distribution, keeps_arguments
 from tfexp.distributions.kullback_leibler import RegisterKL
 from tfexp.graph.convert import convert_to_tensor
@@ -43,6 +43,7 @@ def logits_and_probs(
         if not logits.dtype.is_floating:
             raise TypeError("logits must having floating type.")
         if multidimensional:
+            logits = embed_check_categorical_event_shape(logits) if validate_args else logits
             return logits, softmax(logits, name="probs")
         return logits, sigmoid(logits, name="probs")
     probs = convert_to_tensor(probs, name="probs")
@@ -51,6 +52,7 @@ def logits_and_probs(
     if validate_args:
         checks = [assert_non_negative(probs)]
         if multidimensional:
+            probs = embed_check_categorical_event_shape(probs)
             checks.append(assert_near(reduce_sum(probs, -1), 1.0, message="probs does not sum to 1."))
         else:
             checks.append(assert_less_equal(probs, ones([], probs.dtype), message="probs has components greater than 1."))

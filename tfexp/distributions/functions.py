@@ -27,7 +27,7 @@ from tfexp.ops.diagonal import matrix_band_part, matrix_diag, matrix_diag_part, 
 from tfexp.ops.elementwise_rounding import ceil, floor
 from tfexp.ops.elementwise_rounding import round as round_
 from tfexp.ops.elementwise_unary import abs as abs_
-from tfexp.ops.elementwise_unary import exp, expm1, log, sign
+from tfexp.ops.elementwise_unary import exp, expm1, log, sign, sqrt
 from tfexp.ops.logical import logical_and, logical_or
 from tfexp.ops.reduce import reduce_max, reduce_sum
 from tfexp.ops.sort import sort
@@ -37,15 +37,16 @@ def fill_triangular(x: Any, upper: bool = False, name: str | None = None) -> Ten
     """[..., n (n + 1) / 2] values as [..., n, n] triangular matrices, filled in a spiral. ValueError for another count."""
     with name_scope(name, "fill_triangular", values=[x]):
         values: Any = convert_to_tensor(x, name="x")
-        count = values.shape.with_rank_at_least(1)[-1].value
+        count = values.shape.with_rank_at_least(1)[-1].value if values.shape.rank is not None else None
         if count is None:
-            raise ValueError(f"fill_triangular has to know how many values there are along the last axis of {values}")
-        n = int(np.sqrt(0.25 + 2.0 * count) - 0.5)
-        if n * (n + 1) // 2 != count:
-            raise ValueError(f"Input right-most shape ({count}) does not correspond to a triangular matrix.")
+            n: Any = cast(sqrt(0.25 + 2.0 * cast(shape(values)[-1], dtypes.float64)), dtypes.int32)  # type: ignore[index]
+        else:
+            n = int(np.sqrt(0.25 + 2.0 * count) - 0.5)
+            if n * (n + 1) // 2 != count:
+                raise ValueError(f"Input right-most shape ({count}) does not correspond to a triangular matrix.")
         parts = [values, values[..., n:][..., ::-1]] if upper else [values[..., n:], values[..., ::-1]]
         square = reshape(concat(parts, -1), concat([shape(values)[:-1], [n, n]], 0))  # type: ignore[index]
-        square.set_shape(values.shape[:-1].concatenate([n, n]))
+        square.set_shape(values.shape[:-1].concatenate([None if count is None else n] * 2))
         result: Tensor = matrix_band_part(square, 0 if upper else -1, -1 if upper else 0)
         return result
 
@@ -54,7 +55,9 @@ def fill_triangular_inverse(x: Any, upper: bool = False, name: str | None = None
     """[..., n, n] triangular matrices as the values that `fill_triangular` makes them of."""
     with name_scope(name, "fill_triangular_inverse", values=[x]):
         matrix: Any = convert_to_tensor(x, name="x")
-        n = matrix.shape.with_rank_at_least(2)[-1].value
+        n: Any = matrix.shape.with_rank_at_least(2)[-1].value if matrix.shape.rank is not None else None
+        if n is None:
+            n = shape(matrix)[-1]  # type: ignore[index]
         count = n * (n + 1) // 2
         # In the order of the spiral: the first row (from the end, for lower ones), then what comes after it.
         flat = reshape(matrix, concat([shape(matrix)[:-2], [n * n]], 0))  # type: ignore[index]

@@ -13,18 +13,20 @@ from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import shape
 from tfexp.ops.array_fill import ones_like
-from tfexp.ops.array_identity import identity
+from tfexp.ops.array_identity import identity, stop_gradient
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where_v2
 from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape
 from tfexp.ops.check_compare import assert_positive
 from tfexp.ops.check_types import assert_same_float_dtype
+from tfexp.ops.clip import clip_by_value
 from tfexp.ops.comparison import greater, less
 from tfexp.ops.elementwise_binary import maximum, squared_difference
-from tfexp.ops.elementwise_quantile import ndtri
+from tfexp.ops.elementwise_quantile import ndtri_op
 from tfexp.ops.elementwise_special import erf, erfc
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.elementwise_unary import log, square
+from tfexp.ops.logical import logical_and
 from tfexp.ops.nn_activation import softplus
 from tfexp.ops.random import random_normal
 
@@ -77,6 +79,15 @@ class LocationScale(Distribution):
             return (x - self.loc) / self.scale
 
 
+def quantile(p: Any) -> Tensor:
+    """x with P(X <= x) = p of the standard normal distribution: infinite from 0 and 1 on, where its gradient is none (0)."""
+    inside = logical_and(greater(p, 0.0), less(p, 1.0))
+    middle = ndtri_op(where_v2(inside, p, 0.5 * ones_like(p)))  # type: ignore[operator]
+    outside = ndtri_op(stop_gradient(clip_by_value(p, 0.0, 1.0)))
+    found: Tensor = where_v2(inside, middle, outside)
+    return found
+
+
 class Normal(LocationScale):
     """N(loc, scale**2). Source: `tf.distributions.Normal`."""
 
@@ -107,7 +118,7 @@ class Normal(LocationScale):
         return log_ndtr(-self._z(x))
 
     def _quantile(self, p: Any) -> Any:
-        z: Any = ndtri(p)
+        z: Any = quantile(p)
         with name_scope("reconstruct", values=[z]):
             return z * self.scale + self.loc
 

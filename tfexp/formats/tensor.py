@@ -211,6 +211,8 @@ def _python_to_array(values: Any, dtype: DType | None, any_sequence: bool = Fals
         return _default_dtype(array)
     if not _kind_fits(as_dtype(array.dtype), dtype):
         _refuse_leaves(values, dtype)
+    if dtype.is_quantized and array.shape[-1:] == (1,) and _ends_in_tuples(values):
+        array = array[..., 0]  # a quantized number is a tuple of one, as in NumPy's structured arrays
     with np.errstate(over="ignore"):  # a float that the dtype cannot hold becomes infinite
         return array.astype(dtype.as_numpy_dtype, copy=False), dtype
 
@@ -302,8 +304,9 @@ def _cannot_convert(values: Any) -> str:
 
 
 def _is_array(values: Any) -> bool:
-    """Whether `values` brings its own dtype: an array, a NumPy scalar, a buffer."""
-    return isinstance(values, (np.ndarray, np.generic, bytearray, memoryview)) or hasattr(values, "__array__")
+    """Whether `values` brings its own dtype: an array, a NumPy scalar, a buffer, what NumPy can see as an array."""
+    buffer = isinstance(values, (np.ndarray, np.generic, bytearray, memoryview))
+    return buffer or hasattr(values, "__array__") or isinstance(getattr(values, "__array_interface__", None), dict)
 
 
 def _is_tensor(value: Any) -> bool:
@@ -320,6 +323,13 @@ def _leaves(values: Any) -> list[Any]:
     if not isinstance(values, (list, tuple)):
         return [values]
     return [leaf for item in values for leaf in (_leaves(item) if isinstance(item, (list, tuple)) else (item,))]
+
+
+def _ends_in_tuples(values: Any) -> bool:
+    """Whether the innermost of nested lists and tuples (the first) is a tuple."""
+    while isinstance(values[0], (list, tuple)):
+        values = values[0]
+    return isinstance(values, tuple)
 
 
 def _dense_dims(values: Any) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Any
 from tensorboard.compat.proto import function_pb2, graph_pb2
 
 from tfexp.core.op import find_op
+from tfexp.core.text import as_str_any
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
@@ -44,10 +45,12 @@ def import_graph_def(
         graph_def = without_later_attrs(graph_def, producer_op_list)
     if input_map is None:
         input_map = {}
-    elif not (isinstance(input_map, dict) and all(isinstance(key, str) for key in input_map)):
+    elif not (isinstance(input_map, dict) and all(isinstance(key, (str, bytes)) for key in input_map)):
         raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
-    if return_elements is not None and not all(isinstance(e, str) for e in return_elements):
+    if return_elements is not None and not all(isinstance(e, (str, bytes)) for e in return_elements):
         raise TypeError("return_elements must be a list of strings.")
+    input_map = {as_str_any(key): value for key, value in input_map.items()}
+    return_elements = None if return_elements is None else [as_str_any(e) for e in return_elements]
     graph = get_default_graph()
     with name_scope(name, "import", list(input_map.values())) as scope:
         importer = Importer(graph, graph_def, scope, _mapped(name, input_map))

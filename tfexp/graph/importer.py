@@ -89,9 +89,11 @@ class Importer:
             names = ", ".join(f"^{n}" if i < 0 else f"{n}:{i}" for n, i in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{names}]")
         for element in return_elements:
-            node_name, _ = parse_input(element)
+            node_name, *output = element.split(":")
+            if len(output) > 1 or (output and not output[0].isdecimal()):
+                raise ValueError(f"Cannot convert {element!r} to a tensor name.")
             if node_name not in self.index:
-                what = "node" if node_name == element else "tensor"
+                what = "tensor" if output else "node"
                 raise ValueError(f"Requested return {what} {element!r} not found in graph def")
 
     def _has(self, key: tuple[str, int]) -> bool:

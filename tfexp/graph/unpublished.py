@@ -21,6 +21,7 @@ from tfexp.graph.control_flow import CondContext as CondContext
 from tfexp.graph.control_flow import merge as _merged
 from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor, convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies as with_dependencies
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.loop_nodes import is_cond_switch as IsCondSwitch
 from tfexp.graph.loop_nodes import is_loop_enter as IsLoopEnter
 from tfexp.graph.loop_nodes import is_loop_exit as IsLoopExit
@@ -111,6 +112,8 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     shape = tensor.get_shape().with_rank(1)
     if shape == TensorShape([0]):
         return TensorShape([])
+    if isinstance(tensor, EagerTensor):
+        return TensorShape([None if size == -1 else size for size in tensor.numpy().tolist()])
     op = tensor.op
     if op.type == "Cast":
         return constant_value_as_shape(op.inputs[0])

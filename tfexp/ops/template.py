@@ -31,7 +31,7 @@ class Template(Trackable):
         self._custom_getter = custom_getter
         self._store = eager_store()
         self._variable_scope: VariableScope | None = None
-        self._called = False
+        self._variables_created = False
         if create_scope_now:
             with variable_scope(unique_name, name, custom_getter=custom_getter, auxiliary_name_scope=False) as scope:
                 self._variable_scope = scope
@@ -42,19 +42,19 @@ class Template(Trackable):
                 with variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter) as scope:
                     self._variable_scope = scope
                     return self._call(args, kwargs)
-            with variable_scope(self._variable_scope, reuse=self._called if self._store is None else AUTO_REUSE):
+            with variable_scope(self._variable_scope, reuse=self._variables_created if self._store is None else AUTO_REUSE):
                 return self._call(args, kwargs)
 
     def _call(self, args: Any, kwargs: Any) -> Any:
         before = len(self._all_trainable())
         result = self._function(*args, **kwargs)
         trainable = self._all_trainable()
-        if self._called and len(trainable) > before:
+        if self._variables_created and len(trainable) > before:
             raise ValueError(
                 "Trainable variable created when calling a template after the first time, perhaps you used tf.Variable "
                 f"when you meant tf.get_variable: {trainable[before:]}"
             )
-        self._called = True
+        self._variables_created = True
         return result
 
     def _all_trainable(self) -> list[Any]:
@@ -79,9 +79,9 @@ class Template(Trackable):
 
     @property
     def variable_scope_name(self) -> str | None:
-        """What the names of its variables begin with: that scope's name, and a slash if there is one."""
+        """What the names of its variables begin with: that scope's name, and a slash unless it ends in one or is empty."""
         name = None if self._variable_scope is None else self._variable_scope.name
-        return f"{name}/" if name else name
+        return f"{name}/" if name and not name.endswith("/") else name
 
     def _collected(self, key: str) -> list[Any]:
         """Its variables of a collection; what the store has stands for these in eager execution, where none is local."""

@@ -72,24 +72,51 @@ def _codec(name: Any) -> str:
         ) from None
 
 
+def _by_mark(raw: bytes, codec: str) -> tuple[str, int]:
+    """The codec with the order of bytes that the text's mark tells (without one: highest first), and the mark's length."""
+    for ending, mark in _MARKS.get(codec, {}).items():
+        if raw.startswith(mark):
+            return codec + ending, len(mark)
+    return (codec + "-be" if codec in _MARKS else codec), 0
+
+
+_MARKS = {
+    "utf-16": {"-le": codecs.BOM_UTF16_LE, "-be": codecs.BOM_UTF16_BE},
+    "utf-32": {"-le": codecs.BOM_UTF32_LE, "-be": codecs.BOM_UTF32_BE},
+}
+
+
 def _points(text: str) -> Array:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.int32)
 
 
 def _widths(points: Array, codec: str) -> Array:
-    """How many bytes each code point takes."""
+    """How many bytes each code point takes in one of Unicode's own encodings."""
     if codec == "utf-8":
         return 1 + (points >= 0x80) + (points >= 0x800) + (points >= 0x10000)
     if codec.startswith("utf-16"):
         return np.where(points >= 0x10000, 4, 2)
-    return np.full(points.shape, 4 if codec.startswith("utf-32") else 1)
+    return np.full(points.shape, 4)
+
+
+def _begins(raw: bytes, points: Array, codec: str) -> Array:
+    """Where in `raw`, which is well-formed, each of its code points begins."""
+    if codec.startswith(("utf-8", "utf-16", "utf-32")):
+        widths = _widths(points, codec)
+        return np.cumsum(widths) - widths
+    if len(points) == len(raw):
+        return np.arange(len(raw))
+    step = codecs.getincrementaldecoder(codec)().decode
+    ends = np.cumsum([len(step(raw[i : i + 1])) for i in range(len(raw))])
+    return np.concatenate([[0], np.searchsorted(ends, np.arange(1, len(points))) + 1])
 
 
 def _parts(raw: bytes, codec: str, errors: str, replacement: int) -> tuple[Array, Array]:
     """(code points, where in `raw` each begins)."""
     points: list[Array] = []
     starts: list[Array] = []
-    place = 0
+    codec, mark = _by_mark(raw, codec)
+    place = mark
     while place < len(raw):
         try:
             end, bad = len(raw), len(raw)
@@ -98,9 +125,8 @@ def _parts(raw: bytes, codec: str, errors: str, replacement: int) -> tuple[Array
             end, bad = place + error.start, place + error.end
             good = raw[place:end].decode(codec)
         found = _points(good)
-        widths = _widths(found, codec)
         points.append(found)
-        starts.append(place + np.cumsum(widths) - widths)
+        starts.append(place + _begins(raw[place:end], found, codec))
         if end < len(raw):
             if errors == "strict":
                 raise InvalidArgumentError(None, None, "Invalid formatting on input string")
@@ -109,7 +135,9 @@ def _parts(raw: bytes, codec: str, errors: str, replacement: int) -> tuple[Array
                 starts.append(np.array([end]))
         place = bad
     nothing = np.zeros(0, np.int32)
-    return np.concatenate([nothing, *points]), np.concatenate([nothing.astype(np.int64), *starts])
+    places = np.concatenate([nothing.astype(np.int64), *starts])
+    places[places == mark] = 0  # the mark is a part of the first
+    return np.concatenate([nothing, *points]), places
 
 
 def _well_formed(raw: list[bytes]) -> tuple[Array, Array, Array] | None:
@@ -150,8 +178,12 @@ def _decode(
         starts = np.concatenate([np.zeros(0, np.int64), *(starts for _, starts in parts)])
     else:
         splits, points, starts = found
-    if replace_control_characters:
-        points = np.where(points < 0x20, np.int32(replacement_char), points)
+    control = points < 0x20
+    if replace_control_characters and as_str_any(errors) == "ignore":
+        splits = np.concatenate([[0], np.cumsum(~control)])[splits]
+        points, starts = points[~control], starts[~control]
+    elif replace_control_characters:
+        points = np.where(control, np.int32(replacement_char), points)
     return splits, np.asarray(points, np.int32), np.asarray(starts, np.int64)
 
 

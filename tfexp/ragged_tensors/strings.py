@@ -33,7 +33,10 @@ def _by_rows(texts: Any, split: Any) -> Any:
         return _by_rows(array_join.stack([texts]), split)[0]
     if rank > 1:
         return _by_rows(RaggedTensor.from_tensor(texts, ragged_rank=rank - 1), split)
-    sparse: Any = split(texts)
+    return _rows(split(texts))
+
+
+def _rows(sparse: Any) -> RaggedTensor:
     return RaggedTensor.from_value_rowids(sparse.values, sparse.indices[:, 0], sparse.dense_shape[0], validate=False)
 
 
@@ -47,16 +50,18 @@ def split(
 ) -> Any:
     """The parts of each string between separators (None or "": any white space), at most `maxsplit` + 1 of them.
 
-    A SparseTensor, or with result_type="RaggedTensor" ragged rows. Source: `tf.strings.split`.
+    A SparseTensor, or with result_type="RaggedTensor" ragged rows (of one text: a vector). A text of unknown rank is taken
+    for a vector. Source: `tf.strings.split`.
     """
     texts = input if source is None else source
-    if _wants_sparse(result_type):
-        return string_split.strings_split(texts, sep, maxsplit, name=name)
-    with name_scope(name, "StringSplit", [texts]):
+    sparse = _wants_sparse(result_type)
+    with name_scope(name, "StringSplit", [texts]) as scope:
         texts = converted(texts, dtypes.string)
-        if not isinstance(texts, RaggedTensor) and texts.shape.rank == 0:
-            texts = array_join.stack([texts])
-        return _by_rows(texts, lambda vector: string_split.strings_split(vector, sep, maxsplit))
+        if not isinstance(texts, RaggedTensor) and texts.shape.rank in ((None, 0, 1) if sparse else (None, 1)):
+            of_vector = string_split.strings_split(texts, sep, maxsplit, name=scope)
+            return of_vector if sparse else _rows(of_vector)
+        found = _by_rows(texts, lambda vector: string_split.strings_split(vector, sep, maxsplit))
+        return found.to_sparse() if sparse else found
 
 
 def string_split_v1(
@@ -71,11 +76,10 @@ def string_split_v1(
 
     A SparseTensor, or with result_type="RaggedTensor" ragged rows.
     """
-    if _wants_sparse(result_type):
-        return string_split.string_split(source, sep, skip_empty, delimiter, name=name)
-    with name_scope(name, "StringSplit", [source]):
-        texts = converted(source, dtypes.string)
-        return _by_rows(texts, lambda vector: string_split.string_split(vector, sep, skip_empty, delimiter))
+    sparse = _wants_sparse(result_type)
+    with name_scope(name, "StringSplit", [source]) as scope:
+        found = string_split.string_split(source, sep, skip_empty, delimiter, name=scope)
+        return found if sparse else _rows(found)
 
 
 def _wants_sparse(result_type: str) -> bool:

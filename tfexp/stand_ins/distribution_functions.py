@@ -12,6 +12,7 @@ from tfexp.core.shape import TensorShape, as_shape, broadcast_shapes
 from tfexp.distributions import location_scale, normal
 from tfexp.distributions.discrete import logits_and_probs
 from tfexp.distributions.distribution import derived_seed
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import cond as cond_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -28,7 +29,7 @@ from tfexp.ops.array_slice import slice as slice_of
 from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape
 from tfexp.ops.cast import cast
 from tfexp.ops.comparison import equal
-from tfexp.ops.elementwise_quantile import erfinv_op, ndtri_op
+from tfexp.ops.elementwise_quantile import erfinv_op
 from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.reduce import reduce_all, reduce_sum
 
@@ -124,7 +125,7 @@ def pick_vector(cond: Any, true_vector: Any, false_vector: Any, name: str = "pic
         condition = convert_to_tensor(cond, name="cond")
         if condition.dtype != dtypes.bool:
             raise TypeError(f"{condition}.dtype={condition.dtype} which is not {dtypes.bool}")
-        known = static_value(condition)
+        known = constant_value(condition)
         if known is not None:
             return true_vector if known else false_vector
         one, other = convert_to_tensor(true_vector, name="true_vector"), convert_to_tensor(false_vector, name="false_vector")
@@ -227,7 +228,7 @@ def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Any:
 def ndtri(p: Any, name: str = "ndtri") -> Any:
     """x with P(X <= x) = p."""
     with name_scope(name, values=[p]):
-        return ndtri_op(_float(p, "p"))
+        return normal.quantile(_float(p, "p"))
 
 
 def erfinv(x: Any, name: str = "erfinv") -> Any:

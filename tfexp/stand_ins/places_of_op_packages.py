@@ -90,7 +90,8 @@ PACKAGES_OF_OPS = {
     "ops.ragged.ragged_squeeze_op": "tf:squeeze=squeeze",
     "ops.ragged.ragged_string_ops": "tfexp.ragged_tensors.strings tf.strings "
     + renamed("tf.strings", string_bytes_split="bytes_split", strings_split_v1="split")
-    + renamed("tfexp.stand_ins.ragged_conversions", string_split_v2="string_split_v2"),
+    + renamed("tfexp.stand_ins.ragged_conversions", string_split_v2="string_split_v2")
+    + renamed("tf", string_split="string_split"),
     "ops.ragged.ragged_tensor": "tf tf.ragged tfexp.ragged_tensors.tensor tfexp.ragged_tensors.mapping "
     "tfexp.stand_ins.ragged_conversions tfexp.stand_ins.composite_internals",
     "ops.ragged.ragged_tensor_shape": "tfexp.ragged_tensors.dynamic_shape",

@@ -3,17 +3,13 @@
 from typing import Any
 
 from tfexp.api import strings
-from tfexp.graph.convert import convert_to_tensor
 from tfexp.ragged_tensors.tensor import RaggedTensor
 from tfexp.version_2.arguments import with_arguments
 
 
 def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = None) -> Any:
     """The parts of each string between separators as ragged rows; of a scalar, a vector. `tf.strings.split`, TF 2.0."""
-    if not isinstance(input, RaggedTensor):
-        input = convert_to_tensor(input, "string")
-    rows = strings.split(input, sep, maxsplit, result_type="RaggedTensor", name=name)
-    return rows[0] if input.shape.rank == 0 else rows
+    return strings.split(input, sep, maxsplit, result_type="RaggedTensor", name=name)
 
 
 length = with_arguments(strings.length, "input, unit='BYTE', name=None")
