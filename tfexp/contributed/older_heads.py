@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tfexp.estimator.heads.classification import BinaryClassHead, MultiClassHead
@@ -22,7 +22,38 @@ class LossSpec(NamedTuple):
     processed_labels: Any
 
 
-class OlderHead(SingleHead):
+class OlderHeadBase:
+    """`_Head`, what programs derive heads of their own from for the canned estimators of `tf.contrib` and 1.x."""
+
+    @property
+    def name(self) -> str | None:
+        """What tells it from other heads of a model."""
+        raise NotImplementedError("Calling an abstract method.")
+
+    @property
+    def logits_dimension(self) -> int:
+        """How many logits an example has."""
+        raise NotImplementedError("Calling an abstract method.")
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> Any:
+        """The loss in parts, a `LossSpec` where the head is one of TensorFlow's own."""
+        raise NotImplementedError("Calling an abstract method.")
+
+    def create_estimator_spec(
+        self,
+        features: Any,
+        mode: str,
+        logits: Any,
+        labels: Any = None,
+        optimizer: Any = None,
+        train_op_fn: Callable[[Tensor], Any] | None = None,
+        regularization_losses: Sequence[Any] | None = None,
+    ) -> Any:
+        """What a model function returns."""
+        raise NotImplementedError(f"{type(self).__name__} has to define create_estimator_spec")
+
+
+class OlderHead(SingleHead, OlderHeadBase):
     """A head that shows the mean of a sum of losses, and measures areas by trapezoids."""
 
     is_older = True

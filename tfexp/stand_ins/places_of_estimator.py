@@ -33,7 +33,7 @@ ESTIMATOR = {
     "canned.boosted_trees": "tf.estimator",
     "canned.dnn": "tf.estimator tf.estimator.experimental",
     "canned.dnn_linear_combined": "tf.estimator",
-    "canned.head": _NAMES,
+    "canned.head": _NAMES + " " + renamed("tfexp.contributed.older_heads", _Head="OlderHeadBase"),
     "canned.kmeans": "tf.estimator.experimental tfexp.estimator.canned.kmeans",
     "canned.linear": "tf.estimator tf.estimator.experimental",
     "canned.metric_keys": _NAMES,
