@@ -185,7 +185,8 @@ def test_places_of_further_names_of_keras():
         tf.compat.v2.keras.layers.BatchNormalization
     )
     optimizers = stand_for("tensorflow.python.keras.optimizers")
-    assert optimizers.sgd is tf.keras.optimizers.SGD
+    assert optimizers.sgd is optimizers.SGD is not tf.keras.optimizers.SGD
+    assert issubclass(optimizers.SGD, optimizers.Optimizer)
     made = optimizers.TFOptimizer(tf.train.GradientDescentOptimizer(0.1))
     assert isinstance(made.optimizer, tf.train.GradientDescentOptimizer)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tfexp.estimator.heads.classification import BinaryClassHead, MultiClassHead
@@ -39,17 +39,8 @@ class OlderHeadBase:
         """The loss in parts, a `LossSpec` where the head is one of TensorFlow's own."""
         raise NotImplementedError("Calling an abstract method.")
 
-    def create_estimator_spec(
-        self,
-        features: Any,
-        mode: str,
-        logits: Any,
-        labels: Any = None,
-        optimizer: Any = None,
-        train_op_fn: Callable[[Tensor], Any] | None = None,
-        regularization_losses: Sequence[Any] | None = None,
-    ) -> Any:
-        """What a model function returns."""
+    def create_estimator_spec(self, *args: Any, **kwargs: Any) -> Any:
+        """What a model function returns, of its features, mode, logits and labels, the optimizer or `train_op_fn`, …"""
         raise NotImplementedError(f"{type(self).__name__} has to define create_estimator_spec")
 
 

@@ -12,6 +12,7 @@ _LESS_USED = (
     "estimator experimental mixed_precision mixed_precision.experimental models optimizers.schedules wrappers.scikit_learn"
 )
 _LAYERS = "advanced_activations convolutional core embeddings local noise serialization wrappers"
+_OLDER_OPTIMIZERS = "tfexp.keras.optimizers.older"
 _OPTIMIZERS = "adadelta adagrad adam adamax ftrl gradient_descent nadam"
 _DATASETS = "boston_housing cifar10 cifar100 fashion_mnist imdb mnist reuters"
 _APPLICATIONS = (
@@ -118,9 +119,9 @@ KERAS = {
         "tf.keras.optimizers", OptimizerV2="Optimizer", learning_rate_schedule="schedules"
     ),
     "keras.optimizer_v2.rmsprop": "tf.keras.optimizers tf.keras.optimizers:RMSProp=RMSprop",
-    "keras.optimizers": "tf.keras.optimizers tfexp.keras.optimizers "
-    + renamed("tf.keras.optimizers", sgd="SGD", rmsprop="RMSprop", adagrad="Adagrad", adadelta="Adadelta")
-    + renamed("tf.keras.optimizers", adam="Adam", adamax="Adamax", nadam="Nadam"),
+    "keras.optimizers": f"{_OLDER_OPTIMIZERS} tf.keras.optimizers tfexp.keras.optimizers "
+    + renamed(_OLDER_OPTIMIZERS, sgd="SGD", rmsprop="RMSprop", adagrad="Adagrad", adadelta="Adadelta")
+    + renamed(_OLDER_OPTIMIZERS, adam="Adam", adamax="Adamax", nadam="Nadam"),
     "keras.premade.linear": "tf.keras.experimental",
     "keras.premade.wide_deep": "tf.keras.experimental",
     "keras.saving": "tf.keras.models",

@@ -10,6 +10,7 @@ from tfexp.keras.optimizers.ftrl import Ftrl as Ftrl
 from tfexp.keras.optimizers.gradient_descent import SGD as SGD
 from tfexp.keras.optimizers.loss_scaled import LossScaleOptimizer as LossScaleOptimizer
 from tfexp.keras.optimizers.nadam import Nadam as Nadam
+from tfexp.keras.optimizers.older import Optimizer as OlderOptimizer
 from tfexp.keras.optimizers.optimizer import Optimizer as Optimizer
 from tfexp.keras.optimizers.rmsprop import RMSprop as RMSprop
 from tfexp.keras.optimizers.wrapped import TFOptimizer as TFOptimizer
@@ -36,7 +37,7 @@ def deserialize(config: Any, custom_objects: dict[str, Any] | None = None) -> An
 
 def get(identifier: Any) -> Any:
     """An optimizer of a name or configuration; one as it is; one of `tf.train`, wrapped. ValueError for anything else."""
-    if isinstance(identifier, (Optimizer, TFOptimizer)):
+    if isinstance(identifier, (Optimizer, OlderOptimizer)):
         return identifier
     if isinstance(identifier, TrainOptimizer):
         return TFOptimizer(identifier)

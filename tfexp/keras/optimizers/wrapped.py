@@ -7,11 +7,12 @@ from typing import Any
 from tfexp.graph.replica_modes import distributing
 from tfexp.graph.scopes import name_scope
 from tfexp.keras import backend
+from tfexp.keras.optimizers.older import Optimizer
 from tfexp.ops.trackable import NoDependency, Trackable
 from tfexp.train.global_step import get_global_step
 
 
-class TFOptimizer(Trackable):
+class TFOptimizer(Optimizer, Trackable):
     """`optimizer`, a `tf.train.Optimizer`, which counts its steps in `iterations`.
 
     It has no configuration, and its variables are not Keras's to set: NotImplementedError.
