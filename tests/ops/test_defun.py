@@ -152,3 +152,27 @@ def test_refusals(session, make, error, message):
 
 def _two():
     return [Defun(func_name="one")(body)() for body in (lambda: tf.constant(1), lambda: tf.constant(2))]
+
+
+def test_results_choose_their_names_first():
+    """Then arguments, then nodes; as TF 1.15 writes them."""
+
+    def body(Xy, y):
+        with tf.name_scope("in"):
+            z = tf.add(Xy, y, name="Z.a")
+        return z, z, tf.identity(z, name="in_z_a_0"), Xy
+
+    def written(**kwargs):
+        definition = Defun(tf.float32, tf.float32, **kwargs)(body).definition
+        signature = definition.signature
+        nodes = {node.name: list(node.input) for node in definition.node_def}
+        names = [[arg.name for arg in args] for args in (signature.input_arg, signature.output_arg)]
+        return *names, nodes, dict(definition.ret)
+
+    arguments, results, nodes, values = written()
+    assert arguments == ["xy_0", "y"]
+    assert results == ["in_z_a", "in_z_a_0", "in_z_a_0_0", "xy"]
+    assert nodes == {"in/Z.a": ["xy_0", "y"], "in_z_a_0_1": ["in/Z.a:z:0"]}
+    assert values == dict(zip(results, ["in/Z.a:z:0", "in/Z.a:z:0", "in_z_a_0_1:output:0", "xy_0"], strict=True))
+    arguments, results, nodes, _ = written(out_names=["y", "b", "Xy", "in_z_a_0"])
+    assert (arguments, results, list(nodes)) == (["xy", "y_0"], ["y", "b", "Xy", "in_z_a_0"], ["in/Z.a", "in_z_a_0_0"])

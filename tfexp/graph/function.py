@@ -8,6 +8,7 @@ function library, function.proto.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -291,57 +292,65 @@ def _define(function: Function) -> function_pb2.FunctionDef:
     signature.name = function.name
     for key, value in function.attrs.items():
         definition.attr[key].CopyFrom(value)
-    arguments = {t.op for t in function.inputs}
+    # One name each: results choose first, as TensorFlow has it, then arguments, then nodes.
+    taken: dict[str, int] = {}
+    results = function._output_names or [_fresh(_as_argument(tensor.op.name), taken) for tensor in function.outputs]
+    taken.update(dict.fromkeys(results, 0))
+    names = {tensor.op: _fresh(_as_argument(tensor.op.name), taken) for tensor in function.inputs}
     for position, tensor in enumerate(function.inputs):
-        signature.input_arg.add(name=tensor.op.name, type=tensor.dtype.as_datatype_enum)
+        signature.input_arg.add(name=names[tensor.op], type=tensor.dtype.as_datatype_enum)
         shapes = definition.arg_attr[position].attr[_OUTPUT_SHAPES].list.shape
         shapes.append(tensor.shape.as_proto())
-    value_name = value_names(arguments)
-    for op in function.body._operations:
-        if op in arguments:
-            continue
+    arguments = set(names)
+    nodes = [op for op in function.body._operations if op not in arguments]
+    names |= {op: _fresh(op.name, taken) for op in nodes}
+    value_name = value_names(arguments, names)
+    for op in nodes:
         node = definition.node_def.add()
         op._describe(node)
+        node.name = names[op]
         del node.input[:]
         node.input.extend(value_name(t) for t in op.inputs)
-        node.input.extend(f"^{c.name}" for c in op.control_inputs if c not in arguments)
-    taken = {arg.name for arg in signature.input_arg}
-    names = function._output_names or [tensor.op.name.rpartition("/")[2].lower() for tensor in function.outputs]
-    for tensor, wanted in zip(function.outputs, names, strict=True):
-        name = _fresh(wanted, taken)
+        node.input.extend(f"^{names[c]}" for c in op.control_inputs)
+    for tensor, name in zip(function.outputs, results, strict=True):
         signature.output_arg.add(name=name, type=tensor.dtype.as_datatype_enum)
         definition.ret[name] = value_name(tensor)
     for op in function.effects:
         if op not in arguments:
-            name = _fresh(op.name, taken)
-            signature.control_output.append(name)
-            definition.control_ret[name] = op.name
+            signature.control_output.append(op.name)
+            definition.control_ret[op.name] = names[op]
     signature.is_stateful = function.is_stateful
     return definition
 
 
-def value_names(arguments: set[Operation]) -> Callable[[Tensor], str]:
-    """How the nodes of a definition call a tensor: `node:output:index`, or the argument's name."""
+def value_names(arguments: set[Operation], names: Mapping[Operation, str]) -> Callable[[Tensor], str]:
+    """How the nodes of a definition call a tensor: `node:output:index`, or the argument's name. names: those of nodes."""
 
     def value_name(tensor: Tensor) -> str:
         op = tensor.op
         if op in arguments:
-            return op.name
+            return names[op]
         position = tensor.value_index
         for arg in op._op_def.outputs:
             count = arg.count(op.attrs)
             if position < count:
-                return f"{op.name}:{arg.name}:{position}"
+                return f"{names[op]}:{arg.name}:{position}"
             position -= count
         raise AssertionError(f"{tensor} is no output of {op.name}")
 
     return value_name
 
 
-def _fresh(name: str, taken: set[str]) -> str:
-    unique, count = name, 0
+def _as_argument(name: str) -> str:
+    """An argument's or result's name, because of a node's: lower case, `_` for what is neither letter nor digit."""
+    return re.sub("[^a-z0-9]", "_", name.lower()).lstrip("_0123456789") or "unknown"
+
+
+def _fresh(name: str, taken: dict[str, int]) -> str:
+    """`name`, or `name_0`, `name_1`, … if it is taken; `taken` has for each name which number comes next."""
+    unique = name
     while unique in taken:
-        count += 1
-        unique = f"{name}_{count}"
-    taken.add(unique)
+        unique = f"{name}_{taken[name]}"
+        taken[name] += 1
+    taken[unique] = 0
     return unique

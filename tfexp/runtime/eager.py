@@ -33,6 +33,7 @@ from tfexp.graph import defaults, tape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.eager_tensor import DEVICE, EagerOperation, EagerTensor
 from tfexp.graph.function import Function
+from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
@@ -91,6 +92,7 @@ class EagerGraph(Graph):
         self._scalars: dict[Any, Tensor] = {}
         self._op_seeds = random.Random()
         self._callable: dict[Function, _Called] = {}
+        self._of_nodes: dict[Any, NameAttrList] = {}
 
     def add_node(
         self,
@@ -142,6 +144,19 @@ class EagerGraph(Graph):
             found = self._callable[function] = _Called(known, function, bound)
         return found
 
+    def _function_of(self, op_def: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> NameAttrList:
+        """A function of one node, which a plan can run where there is no kernel: If, While, Case."""
+        key = (op_def.name, repr(sorted(attrs.items())), tuple(tensor.dtype for tensor in inputs))
+        found = self._of_nodes.get(key)
+        if found is None:
+            body = FunctionGraph(op_def.name, self)
+            arguments = [body.argument(tensor.dtype, None, "input") for tensor in inputs]
+            node = body.add_node(op_def.name, arguments, attrs)
+            function = Function(f"__eager_{op_def.name}_{len(self._of_nodes)}", body, arguments, node.outputs)
+            self._functions[function.name] = function
+            found = self._of_nodes[key] = NameAttrList(name=function.name)
+        return found
+
     @property
     def scalars(self) -> MutableMapping[Any, Tensor]:
         if len(self._scalars) > _MOST_SCALARS:
@@ -154,10 +169,12 @@ class EagerGraph(Graph):
 
     def _compute(self, op_def: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> Sequence[Any]:
         kernel = op_def.kernels.get("CPU")
-        if kernel is None:
-            raise errors.UnimplementedError(None, None, f"{op_def.name} cannot run by itself, outside of a graph")
         # Functions that ops are given do not come again.
         takes_functions = any("func" in attr.kind for attr in op_def.attrs.values())
+        if kernel is None and takes_functions:
+            return self._called(self._function_of(op_def, inputs, attrs))(inputs)
+        if kernel is None:
+            raise errors.UnimplementedError(None, None, f"{op_def.name} cannot run by itself, outside of a graph")
         has_memory = op_def.is_stateful and not kernel.handle and not takes_functions
         context = self._remembered_context(op_def, attrs) if has_memory else self.context_of(op_def)
         refusal = None

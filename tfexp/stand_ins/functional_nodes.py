@@ -1,13 +1,20 @@
-"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For`, `partitioned_call`, `remote_call`. Source: TF 1.15."""
+"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For`, `Gradient`, `partitioned_call`, `remote_call`.
+
+Source: TF 1.15.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
+from tfexp.ops import elementwise_unary
+from tfexp.ops.cast import cast
 from tfexp.ops.defun import Defun, get_extra_args
 
 
@@ -37,7 +44,7 @@ def While(input_: Sequence[Any], cond: Any, body: Any, name: str | None = None, 
         raise ValueError(f"While op 'cond' and 'body' signatures do not match. {texts[0]} vs {texts[1]}")
     captured, asked = body.captured_inputs, cond
     if captured:
-        body = _keeping_captured(body)
+        body = _keeping_captured(body, f"{body.name}_Wrapper")
         asked = Defun(*types, *[tensor.dtype for tensor in captured], func_name=f"{cond.name}_Wrapper")(
             lambda *values: cond(*values[: len(types)])
         )
@@ -55,22 +62,58 @@ def For(
     hostmem: Any = None,
     rewrite_with_while: bool | None = None,
 ) -> list[Tensor]:
-    """What `body(i, *values)` makes of `inputs`, i from `start` to before `limit` by `delta`."""
+    """What `body(i, *values)` makes of `inputs`, i from `start` to before `limit` by `delta`.
+
+    `rewrite_with_while`: by a While node, whose body counts the turns.
+    """
+    if rewrite_with_while:
+        return _counted(start, limit, delta, inputs, body, name)
     captured = body.captured_inputs
     if captured:
-        body = _keeping_captured(body)
-    results: list[Tensor] = get_op("For")(start, limit, delta, [*inputs, *captured], body=body, name=name)
-    return results[: len(inputs)]
+        body = _keeping_captured(body, f"{body.name}_BodyWrapper")
+    results = get_op("For")(start, limit, delta, [*inputs, *captured], body=body, name=name)
+    return _results(results)[: len(inputs)]
 
 
-def _keeping_captured(body: Any) -> Any:
-    """`body`, but that what it captures goes round with the values."""
+def _counted(start: Any, limit: Any, delta: Any, inputs: Sequence[Any], body: Any, name: str | None) -> list[Tensor]:
+    """`For` as a While of [turn, how many turns, start, delta, *values]."""
+    step = elementwise_unary.abs(delta)
+    covered = elementwise_unary.abs(limit - start) + step - 1
+    turns = cast(cast(covered, dtypes.float32) / cast(step, dtypes.float32), dtypes.int32)
+    kinds = [dtypes.int32] * 4 + list(body.declared_input_types)[1:]
+
+    @Defun(*kinds, func_name=f"{body.name}_Cond")
+    def goes_on(i: Any, n: Any, *_: Any) -> Any:
+        return i < n
+
+    @Defun(*kinds, func_name=f"{body.name}_Body")
+    def turn(i: Any, n: Any, start: Any, delta: Any, *values: Any) -> list[Any]:
+        results = _results(body(start + i * delta, *values))
+        return [i + 1, n, start, delta, *results]
+
+    return While([0, turns, start, delta, *inputs], goes_on, turn, name=name)[4:]
+
+
+def _keeping_captured(body: Any, name: str) -> Any:
+    """`body` as a function of another name, but that what it captures goes round with the values."""
 
     def turn(*values: Any) -> list[Any]:
-        results = body(*values)
-        return [*(results if isinstance(results, (list, tuple)) else [results]), *get_extra_args()]
+        return [*_results(body(*values)), *get_extra_args()]
 
-    return Defun(*body.declared_input_types, func_name=f"{body.name}_BodyWrapper")(turn)
+    return Defun(*body.declared_input_types, func_name=name)(turn)
+
+
+def _results(called: Any) -> list[Any]:
+    """What a call gives as a list, which without results is an operation."""
+    if isinstance(called, Operation):
+        return []
+    return list(called) if isinstance(called, (list, tuple)) else [called]
+
+
+def Gradient(inputs: Sequence[Any], f: Any, name: str | None = None) -> list[Tensor]:
+    """Gradients for the arguments of `f`, as one node; `inputs`: the arguments, and the gradients of the results."""
+    results: list[Tensor] = get_op("SymbolicGradient")(inputs, Tout=list(f.declared_input_types), f=f, name=name)
+    return results
 
 
 def partitioned_call(args: Sequence[Any], f: Any, tout: Sequence[Any] | None = None, **_: Any) -> list[Tensor]:

@@ -160,6 +160,7 @@ def function_def_to_graph_def(
     ValueError for another number of `input_shapes` than of inputs.
     """
     graph = function_def_to_graph(fdef, input_shapes, copy_functions)
-    name_in_function = value_names({tensor.op for tensor in graph.inputs})
-    outputs = [tensor for op in graph.get_operations() for tensor in op.outputs]
+    nodes = graph.get_operations()
+    name_in_function = value_names({tensor.op for tensor in graph.inputs}, {op: op.name for op in nodes})
+    outputs = [tensor for op in nodes for tensor in op.outputs]
     return graph.as_graph_def(), {name_in_function(tensor): tensor.name for tensor in outputs}
