@@ -210,3 +210,27 @@ def test_branches_that_do_not_fit() -> None:
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match=error):
             run(functional_ops.If(True, [1.0], *branches))
+
+
+@pytest.mark.parametrize(
+    ("make", "known"),
+    [
+        (tf.zeros, [5, 3, 7]),
+        (lambda dims: tf.reshape(tf.range(105), dims), [5, 3, 7]),
+        (lambda dims: tf.random.normal(dims), [5, 3, 7]),
+        (lambda dims: tf.random.stateless_uniform(dims, [1, 2]), [5, 3, 7]),
+        (lambda dims: tf.random.gamma(dims, [1.0, 2.0]), [5, 3, 7, 2]),
+        (lambda dims: tf.broadcast_to(1.0, dims), [5, None, None]),
+        (lambda dims: tf.tile(tf.ones([1, 1, 1]), dims), [5, None, None]),
+    ],
+)
+def test_shapes_that_are_known_outside(make: Any, known: Any) -> None:
+    """Where the result has the shape of an input, that is looked for outside of the function; elsewhere it is not."""
+    dims, shapes = tf.constant([3, 7]), []
+
+    def body(i: Any) -> Any:
+        shapes.append(make(tf.concat([[5], dims], 0)).shape.as_list())
+        return i + 1
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    assert shapes[0] == known

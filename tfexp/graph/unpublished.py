@@ -33,7 +33,7 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import prepend_name_scope as prepend_name_scope
 from tfexp.graph.scope_names import strip_name_scope as strip_name_scope
 from tfexp.graph.scopes import get_default_graph, name_scope
-from tfexp.graph.shape_inference import static_value_as_shape
+from tfexp.graph.shape_inference import static_value_as_shape_outside
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_context import WhileContext as WhileContext
@@ -129,7 +129,7 @@ def constant_value_as_shape(tensor: Tensor) -> TensorShape:
         return result
     value = constant_value(tensor)
     if value is None:
-        return static_value_as_shape(tensor)
+        return static_value_as_shape_outside(tensor)
     return TensorShape([None if size < 0 else int(size) for size in np.asarray(value)])
 
 
