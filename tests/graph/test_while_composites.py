@@ -42,3 +42,38 @@ def test_sparse_and_ragged_tensors_go_round():
         tf.while_loop(lambda i, r: i < 1, longer, [0, ragged])
     _, long = tf.while_loop(lambda i, r: i < 1, longer, [0, ragged], [tf.TensorShape([]), tf.TensorShape([None, None])])
     assert _run(long.to_tensor()).tolist() == [[1, 2], [3, 0], [1, 2], [3, 0]]
+
+
+@pytest.mark.parametrize("functional", [False, True])
+def test_specs_say_what_stays(functional):
+    """In place of shapes; TF 1.15's answers."""
+
+    def twice(start, spec):
+        def body(i, x):
+            return i + 1, tf.concat([x, x], 0)
+
+        return tf.while_loop(lambda i, x: i < 1, body, [0, start], shape_invariants=[tf.TensorSpec([], tf.int32), spec])[1]
+
+    if functional:
+        tf.enable_control_flow_v2()
+    try:
+        numbers, ragged = tf.constant([1.0]), tf.ragged.constant([[1.0], [2.0, 3.0]])
+        assert _run(twice(numbers, tf.TensorSpec([None], tf.float32))).tolist() == [1, 1]
+        found = twice(ragged, tf.RaggedTensorSpec([None, None]))
+        assert _run(found).to_list() == [[1], [2, 3], [1], [2, 3]]
+        assert found.row_splits.shape.as_list() == [None]
+        for start, spec in [
+            (numbers, tf.TensorSpec([None], tf.int32)),
+            (numbers, tf.RaggedTensorSpec([None, None])),
+            (ragged, tf.RaggedTensorSpec([None, None], tf.int32)),
+            (tf.SparseTensor([[0]], [1.0], [2]), tf.TensorSpec([None], tf.float32)),
+        ]:
+            with pytest.raises(TypeError, match=r"^TypeSpec .* is not compatible with "):
+                twice(start, spec)
+        with pytest.raises(
+            ValueError, match=r"enters the loop with shape \(1,\), but the specified shape invariant is \(2,\)"
+        ):
+            twice(numbers, tf.TensorSpec([2], tf.float32))
+    finally:
+        if functional:
+            tf.disable_control_flow_v2()

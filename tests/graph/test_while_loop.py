@@ -328,7 +328,7 @@ def scalar():
         (
             lambda: tf.while_loop(lambda a: a < 1.0, lambda a: tf.cast(a, tf.int32), [scalar()]),
             TypeError,
-            "'x:0' is of type float32, but of type int32 after one iteration",
+            "Loop var x:0 enters the loop with type <dtype: 'float32'> but has type <dtype: 'int32'> after 1 iteration",
         ),
         (
             lambda: tf.while_loop(lambda a: a < 1.0, lambda a: tf.stack([a, a]), [scalar()]),

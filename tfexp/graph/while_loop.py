@@ -19,6 +19,7 @@ from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.type_spec import TensorSpec, TypeSpec
 from tfexp.graph.while_context import WhileContext, leave, next_iteration, same
 
 
@@ -275,13 +276,16 @@ def _wait_for_outer_pivot(context: WhileContext, op: Operation) -> None:
 def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShape]:
     """One shape for each tensor: without invariants the one that it starts with, but for the number of a composite's values.
 
-    An invariant of IndexedSlices is the shape of their dense form, one of a SparseTensor that of its `dense_shape`.
+    An invariant of IndexedSlices is the shape of their dense form, one of a SparseTensor that of its `dense_shape`; specs of
+    types stand for these. TypeError for a spec that does not fit.
     """
     shapes: list[TensorShape] = []
     any_number = TensorShape([None])
     wanted = [None] * len(variables.leaves) if invariants is None else nest.flatten(invariants)
     for leaf, invariant in zip(variables.leaves, wanted, strict=True):
         parts = _parts(leaf)
+        if isinstance(invariant, TypeSpec):
+            invariant = _described(leaf, invariant)
         if isinstance(leaf, SparseTensor):
             rank = leaf.dense_shape.get_shape() if invariant is None else as_shape(invariant)
             shapes.extend([any_number.concatenate(rank), any_number, rank])
@@ -297,6 +301,15 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
     return shapes
 
 
+def _described(leaf: Any, spec: TypeSpec) -> TensorShape:
+    """The invariant that a spec stands for. A tensor that has another shape than it says is found elsewhere."""
+    fits = isinstance(leaf, Tensor) and isinstance(spec, TensorSpec) and leaf.dtype.base_dtype is spec.dtype
+    if not fits and not spec.is_compatible_with(leaf):
+        raise TypeError(f"TypeSpec {spec} is not compatible with {leaf!r}")
+    shape = as_shape(spec.shape if isinstance(spec, TensorSpec) else spec._shape)  # type: ignore[attr-defined]
+    return TensorShape([shape.rank]) if isinstance(leaf, SparseTensor) else shape
+
+
 def _variables_of(result: Any) -> Any:
     """A body's result in a container, of any kind: bodies take lists and return tuples."""
     return result if nest.is_nested(result) else [result]
@@ -309,8 +322,8 @@ def _check_invariant(start: Tensor, value: Tensor) -> None:
 def _check_kept(initial: Tensor, shape: TensorShape, value: Tensor) -> None:
     if value.dtype.base_dtype is not initial.dtype.base_dtype:
         raise TypeError(
-            f"The loop variable that starts with {initial.name!r} is of type {initial.dtype.base_dtype.name}, but of type "
-            f"{value.dtype.base_dtype.name} after one iteration."
+            f"Loop var {initial.name} enters the loop with type {initial.dtype.base_dtype!r} but has type "
+            f"{value.dtype.base_dtype!r} after 1 iteration."
         )
     if not _is_special_case(value.get_shape(), shape):
         raise ValueError(
