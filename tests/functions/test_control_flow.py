@@ -116,7 +116,7 @@ def test_loops_keep_to_their_invariants() -> None:
             ValueError, match="enters the loop with shape \\(1,\\), but the specified shape invariant is \\(3,\\)"
         ):
             grow([3])
-        with pytest.raises(TypeError, match="of type float32, but of type int32 after one iteration"):
+        with pytest.raises(TypeError, match="with type <dtype: 'float32'> but has type <dtype: 'int32'> after 1"):
             tf.function(lambda x: tf.while_loop(lambda x: True, lambda x: 1, [x]))(1.0 + tf.zeros([]))
         with pytest.raises(TypeError, match="must have the same type: float32, int32"):
             tf.function(lambda x: tf.cond(x > 0, lambda: x, lambda: 1))(tf.zeros([]))

@@ -70,9 +70,7 @@ def test_specs_say_what_stays(functional):
         ]:
             with pytest.raises(TypeError, match=r"^TypeSpec .* is not compatible with "):
                 twice(start, spec)
-        with pytest.raises(
-            ValueError, match=r"enters the loop with shape \(1,\), but the specified shape invariant is \(2,\)"
-        ):
+        with pytest.raises(ValueError, match=r"the specified shape invariant is \(2,\)"):
             twice(numbers, tf.TensorSpec([2], tf.float32))
     finally:
         if functional:

@@ -303,8 +303,11 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
 
 def _described(leaf: Any, spec: TypeSpec) -> TensorShape:
     """The invariant that a spec stands for. A tensor that has another shape than it says is found elsewhere."""
-    fits = isinstance(leaf, Tensor) and isinstance(spec, TensorSpec) and leaf.dtype.base_dtype is spec.dtype
-    if not fits and not spec.is_compatible_with(leaf):
+    if isinstance(spec, TensorSpec):
+        fits = isinstance(leaf, Tensor) and leaf.dtype.base_dtype is spec.dtype
+    else:
+        fits = spec.is_compatible_with(leaf)
+    if not fits:
         raise TypeError(f"TypeSpec {spec} is not compatible with {leaf!r}")
     shape = as_shape(spec.shape if isinstance(spec, TensorSpec) else spec._shape)  # type: ignore[attr-defined]
     return TensorShape([shape.rank]) if isinstance(leaf, SparseTensor) else shape
@@ -322,8 +325,8 @@ def _check_invariant(start: Tensor, value: Tensor) -> None:
 def _check_kept(initial: Tensor, shape: TensorShape, value: Tensor) -> None:
     if value.dtype.base_dtype is not initial.dtype.base_dtype:
         raise TypeError(
-            f"Loop var {initial.name} enters the loop with type {initial.dtype.base_dtype!r} but has type "
-            f"{value.dtype.base_dtype!r} after 1 iteration."
+            f"Loop var {initial.name} enters the loop with type {initial.dtype.base_dtype} but has type "
+            f"{value.dtype.base_dtype} after 1 iteration."
         )
     if not _is_special_case(value.get_shape(), shape):
         raise ValueError(
