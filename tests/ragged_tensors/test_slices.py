@@ -1,5 +1,6 @@
 """Slices of the rows of ragged tensors, and rows from their ends."""
 
+import numpy as np
 import pytest
 
 import tfexp as tf
@@ -20,12 +21,45 @@ def test_slices_of_rows_are_those_of_lists(key):
         assert session.run(nested[:, key]).to_list() == [row[key] for row in NESTED]
 
 
-def test_places_of_slices_may_be_tensors_and_steps_may_not():
+def test_places_and_steps_of_slices_may_be_tensors():
     with tf.Graph().as_default(), tf.Session() as session:
         rows = tf.ragged.constant(ROWS)
         assert session.run(rows[:, tf.constant(1) :]).to_list() == [row[1:] for row in ROWS]
-        with pytest.raises(ValueError, match="step of a slice of an inner ragged dimension must be known"):
-            rows[:, :: tf.constant(2)]
+        for step in (1, 2, -1, -2):
+            for start in (None, -2, 1):
+                found = rows[:, start :: tf.constant(step)]
+                assert session.run(found).to_list() == [row[start::step] for row in ROWS]
+
+
+def test_rows_are_counted_from_the_end():
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows, nested = tf.ragged.constant(ROWS), tf.ragged.constant(NESTED)
+        for at in (-1, -3, 2):
+            for place in (at, np.int64(at), tf.constant(at)):
+                assert session.run(rows[place]).tolist() == ROWS[at]
+        assert session.run(nested[-1, -3]).tolist() == [4, 5, 6]
+        assert session.run(rows[-1, -1]) == 2
+        for place in (3, -4):
+            with pytest.raises(ValueError, match=f"slice index {place} of dimension 0 out of bounds"):
+                rows[place]
+        at = tf.placeholder(tf.int32, [])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="slice index 3 of dimension 0 out of bounds"):
+            session.run(rows[at], {at: 3})
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        (0.5, "Only integers, slices"),
+        ("x", "Only integers, slices"),
+        ((slice(None), slice(0.5, None)), "slice offsets must be integers or None"),
+        ((slice(None), slice(None, "x")), "slice offsets must be integers or None"),
+        ((slice(None), slice(None, None, 0.5)), "slice strides must be integers or None"),
+    ],
+)
+def test_what_is_no_place(key, message):
+    with tf.Graph().as_default(), pytest.raises(TypeError, match=message):
+        tf.ragged.constant(ROWS)[key]
 
 
 def test_reverse():

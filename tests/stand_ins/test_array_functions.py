@@ -152,3 +152,9 @@ def test_windows_that_do_not_fit():
         common_shapes.get_conv_output_size((2,), (3,), (1,), b"SAME")
     with pytest.raises(ValueError, match="Invalid padding: b'FULL'"):
         common_shapes.get_conv_output_size((3,), (3,), (1,), b"FULL")
+
+
+def test_what_is_said_of_wrong_indices():
+    with tf.Graph().as_default(), pytest.raises(TypeError) as caught:
+        tf.constant([1, 2])[0.5]
+    assert str(caught.value) == f"{array_ops._SLICE_TYPE_ERROR}, got 0.5"

@@ -19,6 +19,11 @@ from tfexp.ops import array_mask, cast
 
 newaxis = None
 
+SLICE_TYPE_ERROR = (
+    "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
+    "indices"
+)
+
 
 def slice_of(tensor: Any, key: Any) -> Tensor:
     """`tensor[key]`: integers, slices, `...`, `tf.newaxis` and scalar integer tensors, or one bool mask.
@@ -153,7 +158,4 @@ def _checked(index: Any) -> Any:
             return index
     elif isinstance(index, np.ndarray) and index.ndim == 0 and index.dtype.kind in "iu":
         return int(index)
-    raise TypeError(
-        "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and scalar tf.int32/tf.int64 tensors are valid "
-        f"indices, got {index!r}"
-    )
+    raise TypeError(f"{SLICE_TYPE_ERROR}, got {index!r}")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from tfexp.graph.scopes import name_scope
+from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill
 from tfexp.ops.array_mask import where_v2
 from tfexp.ops.cast import cast
@@ -41,11 +43,9 @@ def _item(ragged: Any, keys: list[Any]) -> Any:
         return expand_dims(_item(ragged, rest), 0)
     if isinstance(first, slice):
         return _inner(_outer_slice(ragged, first), rest)
-    splits: Any = ragged.row_splits
-    at: Any = first
-    if isinstance(first, int) and first < 0:
-        at = ragged.nrows() + first  # type: ignore[operator]
-    return _item(ragged.values[splits[at] : splits[at + 1]], rest)
+    starts: Any = ragged.row_starts()
+    limits: Any = ragged.row_limits()
+    return _item(ragged.values[starts[first] : limits[first]], rest)
 
 
 def _outer_slice(ragged: RaggedTensor, key: slice) -> RaggedTensor:
@@ -78,21 +78,39 @@ def _inner(ragged: RaggedTensor, keys: list[Any]) -> Any:
 
 def _inner_slice(ragged: RaggedTensor, key: slice) -> RaggedTensor:
     """The slice of each row, with Python's meaning of places that are negative or outside."""
+    _check_integers("offsets", key.start, key.stop)
+    _check_integers("strides", key.step)
     kind, lengths = ragged.row_splits.dtype, ragged.row_lengths()
     starts: Any = ragged.row_starts()
-    step = 1 if key.step is None else key.step
-    if not isinstance(step, int):
-        raise ValueError(f"the step of a slice of an inner ragged dimension must be known, not {step!r}")
-    if step == 0:
+    step: Any = 1 if key.step is None else key.step
+    first: Any
+    last: Any
+    from_: Any
+    to: Any
+    if isinstance(step, Tensor):
+        step = cast(step, kind)
+        forwards = step > 0
+        zero = array_fill.zeros_like(lengths)
+        first, last = (where_v2(forwards, *ends) for ends in ((zero, zero - 1), (lengths, lengths - 1)))  # type: ignore[operator]
+        from_, to = (where_v2(forwards, *ends) for ends in ((first, last), (last, first)))
+    elif step == 0:
         raise ValueError("slice step cannot be zero")
-    first, last = (0, lengths) if step > 0 else (-1, lengths - 1)
-    from_, to = (0, lengths) if step > 0 else (last, first)
+    else:
+        first, last = (0, lengths) if step > 0 else (-1, lengths - 1)
+        from_, to = (0, lengths) if step > 0 else (last, first)
     begin = cast(from_, kind) if key.start is None else _clipped(key.start, lengths, first, last)
     end = cast(to, kind) if key.stop is None else _clipped(key.stop, lengths, first, last)
-    if step == 1:
+    if not isinstance(step, Tensor) and step == 1:
         return rows_between(ragged.values, starts + begin, starts + maximum(begin, end))
     places = arange(starts + begin, starts + end, cast(step, kind), row_splits_dtype=kind)
     return of_rows(gather(ragged.values, places.values), places.row_splits)
+
+
+def _check_integers(what: str, *numbers: Any) -> None:
+    for number in numbers:
+        is_integer = number.dtype.is_integer if isinstance(number, Tensor) else isinstance(number, Integral)
+        if number is not None and not is_integer:
+            raise TypeError(f"slice {what} must be integers or None")
 
 
 def _clipped(place: Any, lengths: Any, first: Any, last: Any) -> Any:

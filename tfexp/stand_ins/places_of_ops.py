@@ -16,6 +16,7 @@ OPS = {
     + renamed("tfexp.stand_ins.ragged_conversions", **{name: name for name in _OF_RAGGED})
     + renamed("tfexp.ops.array", **{name: name for name in ("shape_internal", "size_internal", "rank_internal")})
     + renamed("tf", listdiff="setdiff1d")
+    + renamed("tfexp.ops.slicing", _SLICE_TYPE_ERROR="SLICE_TYPE_ERROR")
     # Ops are called so as well.
     + renamed("tf.compat.v2", gather_v2="gather", pad_v2="pad")
     + renamed("tf.compat.v2.nn", depth_to_space_v2="depth_to_space", space_to_depth_v2="space_to_depth")
