@@ -21,9 +21,9 @@ def broken(splits, text, *more, **attrs):
 def refusals(*more, **attrs):
     return [
         broken([], "ragged splits may not be empty", *more, **attrs),
-        broken([1, 3], "the first value of ragged splits must be 0, got 1", *more, **attrs),
-        broken([0, 2, 1, 3], "ragged splits must be sorted, got 2 followed by 1", *more, **attrs),
-        broken([0, 4], "must match the length of the ragged values: 4 and 3", *more, **attrs),
+        broken([1, 3], "First value of ragged splits must be 0. It is 1", *more, **attrs),
+        broken([0, 2, 1, 3], "Ragged splits must be sorted: 2 is followed by 1", *more, **attrs),
+        broken([0, 4], "must match the length the corresponding ragged values: 4 and 3", *more, **attrs),
     ]
 
 

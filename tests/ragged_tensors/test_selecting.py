@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfexp as tf
+from tfexp.ragged_tensors.segments import segment_sum
 
 ROWS = [[1, 2], [3], []]
 DEEP = [[[1, 2], [3]], [[4]]]
@@ -82,3 +83,32 @@ def test_tiles_are_counted_by_any_integers() -> None:
 def test_rows_are_not_chosen_by_a_condition_of_another_length() -> None:
     with pytest.raises(ValueError, match=r"\(2,\) and \(3,\) are incompatible"):
         tf.where(tf.constant([True, False]), ragged(ROWS), ragged(ROWS))
+
+
+def test_what_only_a_step_can_refuse():
+    """An empty row has no size 1, whatever is known of it before."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is not squeezable"):
+            session.run(tf.squeeze(ragged([[[]], []]), [2]))
+        wrong = tf.RaggedTensor.from_row_splits([1, 2, 3], [2, 3], validate=False)
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"First value of ragged splits must be 0. It is 2"):
+            session.run(wrong.to_sparse())
+
+
+def test_sparse_tensors_of_which_little_is_known():
+    with tf.Graph().as_default(), tf.Session() as session:
+        dims, places = (tf.placeholder(tf.int64) for _ in range(2))
+        found = tf.RaggedTensor.from_sparse(tf.SparseTensor([[0, 0]], [7], dims))
+        assert session.run(found, {dims: [2, 3]}).to_list() == [[7], []]
+        for sparse in (tf.SparseTensor(places, [7], dims), tf.SparseTensor([[0]], [7], [2])):
+            with pytest.raises(ValueError, match=r"rank\(st_input\) must be 2"):
+                tf.RaggedTensor.from_sparse(sparse)
+        with pytest.raises(TypeError, match="Expected SparseTensor, got list"):
+            tf.RaggedTensor.from_sparse([[1]])
+
+
+def test_segments_of_nothing_and_ragged_ones_of_plain_data():
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(tf.ragged.segment_ids_to_row_splits([])).tolist() == [0]
+        with pytest.raises(ValueError, match="segment_ids is ragged and data is not"):
+            segment_sum([1, 2, 3], ragged([[0, 1], [2]]), 3)

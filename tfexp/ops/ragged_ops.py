@@ -49,16 +49,17 @@ def _checked(nested_splits: Sequence[Array], values: Array) -> None:
         size = len(within) - (number + 1 < len(nested_splits))
         problem = ""
         if not splits.size:
-            problem = "ragged splits may not be empty"
+            problem = "ragged splits may not be empty."
         elif splits[0] != 0:
-            problem = f"the first value of ragged splits must be 0, got {splits[0]}"
+            problem = f"First value of ragged splits must be 0. It is {splits[0]}"
         elif np.any(splits[1:] < splits[:-1]):
             where = int(np.flatnonzero(splits[1:] < splits[:-1])[0])
-            problem = f"ragged splits must be sorted, got {splits[where]} followed by {splits[where + 1]}"
+            problem = f"Ragged splits must be sorted: {splits[where]} is followed by {splits[where + 1]}"
         elif splits[-1] != size:
-            problem = f"the final value of ragged splits must match the length of the ragged values: {splits[-1]} and {size}"
+            lengths = f"{splits[-1]} and {size}"
+            problem = f"Final value of ragged splits must match the length the corresponding ragged values: {lengths}"
         if problem:
-            raise InvalidArgumentError(None, None, f"In ragged dimension {number}, {problem}")
+            raise InvalidArgumentError(None, None, f"{problem} (ragged dimension {number})")
 
 
 def _splits_of(lengths: Array, dtype: Any) -> Array:

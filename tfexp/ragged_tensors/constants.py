@@ -50,7 +50,8 @@ def constant_value(
 ) -> Any:
     """As `constant`, a RaggedTensorValue or an array. Source: `tf.ragged.constant_value`."""
     flat, splits, shape = _taken_apart(pylist, ragged_rank, inner_shape)
-    kind = dtype if dtype is None or isinstance(dtype, type) else dtypes.as_dtype(dtype).as_numpy_dtype
+    is_numpys = dtype is None or isinstance(dtype, (type, np.dtype))
+    kind = dtype if is_numpys else dtypes.as_dtype(dtype).as_numpy_dtype
     result: Any = np.asarray(flat, kind)
     result = result if shape is None else result.reshape(shape)
     for each in reversed(splits):

@@ -8,7 +8,7 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import control_dependencies, name_scope
-from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
+from tfexp.graph.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_gather, array_join, array_mask, check_compare, comparison, cumulative, reduce
 from tfexp.ops.array_identity import identity
@@ -122,10 +122,12 @@ def to_tensor(ragged: RaggedTensor, default_value: Any, name: str | None) -> Ten
 def from_sparse(st_input: Any, name: str | None, row_splits_dtype: Any) -> RaggedTensor:
     kind = dtypes.as_dtype(row_splits_dtype)
     with name_scope(name, "RaggedFromSparse", [st_input]):
+        if not isinstance(st_input, (SparseTensor, SparseTensorValue)):
+            raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
         sparse = as_sparse_tensor(st_input)
-        rank = sparse.dense_shape.shape.as_list()[0]
-        if rank not in (None, 2):
-            raise ValueError(f"rank(st_input) must be 2, got {rank}")
+        ranks = [shape.known_dims[-1] for t in (sparse.dense_shape, sparse.indices) if (shape := t.shape).known_dims]
+        if 2 not in ranks:
+            raise ValueError(f"rank(st_input) must be 2, got {next((r for r in ranks if r is not None), 'an unknown one')}")
         indices: Any = sparse.indices
         ids = indices[:, 0]
         made = RaggedTensor.from_value_rowids(sparse.values, ids, sparse.dense_shape[0], validate=False)  # type: ignore[index]

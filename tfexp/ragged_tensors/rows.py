@@ -121,7 +121,8 @@ def segment_ids_to_row_splits(
     Source: `tf.ragged.segment_ids_to_row_splits`.
     """
     with name_scope(name, "SegmentIdsToRaggedSplits", [segment_ids]):
-        ids = convert_to_tensor(segment_ids, name="segment_ids")
+        without_ids = None if isinstance(segment_ids, Tensor) or len(segment_ids) else dtypes.int64
+        ids = convert_to_tensor(segment_ids, without_ids, "segment_ids")
         if not ids.dtype.is_integer:
             raise TypeError(f"segment_ids must be an integer tensor; dtype={ids.dtype!r}")
         ids.shape.assert_has_rank(1)

@@ -35,6 +35,8 @@ def _segments(label: str, combine: Callable[..., Any]) -> Callable[..., Any]:
 
 def _combined(combine: Callable[..., Any], data: Any, ids: Any, count: Any) -> Any:
     if not isinstance(data, RaggedTensor):
+        if isinstance(ids, RaggedTensor):
+            raise ValueError("segment_ids.shape must be a prefix of data.shape, but segment_ids is ragged and data is not.")
         return combine(data, ids, count)
     if isinstance(ids, RaggedTensor):
         same = assert_equal(ids.row_splits, data.row_splits, message="segment_ids.shape must be a prefix of data.shape")

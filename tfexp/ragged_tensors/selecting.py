@@ -119,7 +119,7 @@ def _squeezed(x: Any, axis: int) -> Any:
     if not isinstance(x, RaggedTensor):
         return array.squeeze(x, [axis])
     if axis > 1:
-        return x.with_values(_squeezed(x.values, axis - 1))
+        return of_rows(_squeezed(x.values, axis - 1), x.row_splits)
     lengths = x.nrows() if axis == 0 else x.row_lengths()
     one = convert_to_tensor(1, x.row_splits.dtype)
     with control_dependencies(

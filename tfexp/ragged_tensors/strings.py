@@ -228,8 +228,10 @@ def ngrams(
             raise ValueError(f"All ngram_widths must be greater than 0. Got {ngram_width}")
         texts: Any = data if isinstance(data, RaggedTensor) else convert_to_tensor(data, dtypes.string)
         rank, even = texts.shape.rank, not isinstance(texts, RaggedTensor)
-        if rank is None or rank == 0:
-            raise ValueError(f"Rank of data must be known. It must be at least 1, too, got {rank}")
+        if rank is None:
+            raise ValueError("Rank of data must be known.")
+        if rank == 0:
+            raise ValueError("Data must have rank>0")
         if even:
             texts = RaggedTensor.from_tensor(expand_dims(texts, 0) if rank == 1 else texts, ragged_rank=max(rank - 1, 1))
         attrs = {

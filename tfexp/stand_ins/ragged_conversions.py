@@ -100,6 +100,9 @@ def lengths_to_splits(lengths: Any) -> Any:
 
 def repeat_ranges(params: Any, splits: Any, repeats: Any) -> Any:
     """params[splits[i]:splits[i + 1]] repeats[i] times, for each i. `ragged_util`."""
+    repeats = convert_to_tensor(repeats, name="repeats")
+    if not repeats.dtype.is_integer:
+        raise TypeError(f"repeats must be an integer tensor; dtype={repeats.dtype!r}")
     return arrays.repeat(RaggedTensor.from_row_splits(params, splits, validate=False), repeats, axis=0).values
 
 
