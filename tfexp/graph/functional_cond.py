@@ -1,13 +1,16 @@
-"""`tf.cond` in functions: a node that calls one of two functions."""
+"""`tf.cond` in functions, and `tf.switch_case`: a node that calls one of several functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
+from tfexp.core import dtypes
 from tfexp.core.op import get_op
+from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
@@ -17,19 +20,35 @@ from tfexp.graph.scopes import control_dependencies, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.traced_graph import TracedGraph, graph_within
 
+# Of the results and the tensors of two functions: refuses those that do not go together.
+Check = Callable[[Any, Any, list[Any], list[Any]], None]
 
-def functional_cond(
-    pred: Tensor, true_fn: Callable[[], Any], false_fn: Callable[[], Any], scope: str, check: Callable[..., None]
-) -> Any:
-    """What the function that `pred` chooses returns. `check(*results, *tensors)` refuses results that do not go together."""
+_SIDES = ("then_branch", "else_branch")
+
+
+def functional_cond(pred: Tensor, true_fn: Callable[[], Any], false_fn: Callable[[], Any], scope: str, check: Check) -> Any:
+    """What the function that `pred` chooses returns."""
+    return _chosen("If", as_scalar(pred), {"true": true_fn, "false": false_fn}, scope, check)
+
+
+def functional_case(index: Tensor, functions: Sequence[Callable[[], Any]], scope: str, check: Check) -> Any:
+    """What the function with the number `index` returns, the last one for numbers that none has. TypeError but for int32."""
+    if index.dtype is not dtypes.int32:
+        raise TypeError(
+            f"Input 'branch_index' of 'Case' Op has type {index.dtype.name} that does not match expected type of int32."
+        )
+    return _chosen("Case", index, {f"branch{i}": function for i, function in enumerate(functions)}, scope, check)
+
+
+def _chosen(kind: str, selector: Tensor, functions: Mapping[str, Callable[[], Any]], scope: str, check: Check) -> Any:
     outer: Any = get_default_graph()
-    pred = as_scalar(pred)
-    graphs = [graph_within(outer, f"{scope}{label}") for label in ("true", "false")]
-    results = [_traced(graph, function) for graph, function in zip(graphs, (true_fn, false_fn), strict=True)]
-    check(*[one.structure for one in results], *[one.tensors for one in results])
+    graphs = [graph_within(outer, f"{scope}{label}") for label in functions]
+    results = [_traced(graph, function) for graph, function in zip(graphs, functions.values(), strict=True)]
+    for other in results[1:]:
+        check(results[0].structure, other.structure, results[0].tensors, other.tensors)
     branches, captured = finish_alike(graphs, list(map(_outputs, graphs, results)))
     with control_dependencies([op for graph in graphs for op in graph.awaited]):
-        node = if_node(outer, pred, branches, [outer.capture(tensor) for tensor in captured], scope)
+        node = branch_node(outer, kind, selector, branches, [outer.capture(tensor) for tensor in captured], scope)
     return results[0].pack([get_op("Identity")(tensor) for tensor in node.outputs])
 
 
@@ -61,26 +80,41 @@ def finish_alike(graphs: Sequence[TracedGraph], outputs: Sequence[Sequence[Tenso
     return functions, captured
 
 
-def if_node(
-    graph: Graph, pred: Tensor, branches: Sequence[Function], inputs: Sequence[Tensor], name: str | None = None
+def branch_node(
+    graph: Graph,
+    kind: str,
+    selector: Tensor,
+    branches: Sequence[Function],
+    inputs: Sequence[Tensor],
+    name: str | None = None,
 ) -> Operation:
+    """An `If` or `Case` node (`kind`) that calls one of the functions."""
     stateful = any(branch.is_stateful for branch in branches)
     attrs = {
-        "Tcond": pred.dtype.base_dtype,
         "Tin": [tensor.dtype.base_dtype for tensor in inputs],
-        **attrs_of_branches(branches),
+        **attrs_of_branches(kind, branches),
         "_lower_using_switch_merge": True,
     }
-    return graph.add_node("If" if stateful else "StatelessIf", [pred, *inputs], attrs, name=name)
+    if kind == "If":
+        attrs["Tcond"] = selector.dtype.base_dtype
+    return graph.add_node(kind if stateful else f"Stateless{kind}", [selector, *inputs], attrs, name=name)
 
 
-def attrs_of_branches(branches: Sequence[Function]) -> dict[str, Any]:
-    then, otherwise = branches
+def attrs_of_branches(kind: str, branches: Sequence[Function]) -> dict[str, Any]:
+    functions: Any = [NameAttrList(name=branch.name) for branch in branches]
+    shapes = [
+        functools.reduce(TensorShape.most_specific_compatible_shape, [result.shape for result in results])
+        for results in zip(*[branch.outputs for branch in branches], strict=True)
+    ]
     return {
-        "Tout": [tensor.dtype.base_dtype for tensor in then.outputs],
-        "then_branch": NameAttrList(name=then.name),
-        "else_branch": NameAttrList(name=otherwise.name),
-        "output_shapes": [
-            t.shape.most_specific_compatible_shape(o.shape) for t, o in zip(then.outputs, otherwise.outputs, strict=True)
-        ],
+        "Tout": [tensor.dtype.base_dtype for tensor in branches[0].outputs],
+        **(dict(zip(_SIDES, functions, strict=True)) if kind == "If" else {"branches": functions}),
+        "output_shapes": shapes,
     }
+
+
+def branches_of(op: Operation) -> tuple[str, list[Function]]:
+    """The kind of a node that calls one of several functions, and these functions."""
+    kind = op.type.removeprefix("Stateless")
+    named = [op.attrs[side] for side in _SIDES] if kind == "If" else op.attrs["branches"]
+    return kind, [op.graph._functions[function.name] for function in named]

@@ -1,4 +1,4 @@
-"""The gradient of a node that calls one of two functions, which is such a node again."""
+"""The gradient of a node that calls one of several functions, which is such a node again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph, unique_number
-from tfexp.graph.functional_cond import attrs_of_branches, if_node
+from tfexp.graph.functional_cond import attrs_of_branches, branch_node, branches_of
 from tfexp.graph.gradients import gradients, is_trainable
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
@@ -39,10 +39,10 @@ class _BranchGradient:
                 for i, g in zip(connected, found, strict=True)
             ]
 
-    def argument_for(self, tensor: Tensor) -> Tensor:
-        """What stands for a tensor of one of the branches; in the other one, something that nobody looks at."""
-        found = self.graph.captured.get(tensor)
-        return self.graph.argument(tensor.dtype, tensor.shape, "unused") if found is None else found
+    def argument_for(self, tensors: Sequence[Tensor]) -> Tensor:
+        """What stands for that of these tensors which is this branch's; if none is, something that nobody looks at."""
+        mine = [self.graph.captured[tensor] for tensor in tensors if tensor in self.graph.captured]
+        return mine[0] if mine else self.graph.argument(tensors[0].dtype, tensors[0].shape, "unused")
 
 
 def zeros_like(tensor: Tensor) -> Tensor:
@@ -52,8 +52,8 @@ def zeros_like(tensor: Tensor) -> Tensor:
 
 def cond_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
     """The gradients of the branch that was taken: a node whose branches get what they need of the forward pass."""
-    library, outer = op.graph._functions, get_default_graph()
-    branches = [library[op.attrs[name].name] for name in ("then_branch", "else_branch")]
+    outer = get_default_graph()
+    kind, branches = branches_of(op)
     given = [i for i, g in enumerate(grads) if g is not None]
     weights = [convert_to_tensor(grads[i]) for i in given]
     wanted = [i for i, t in enumerate(op.inputs[1:]) if is_trainable(t)]
@@ -61,30 +61,35 @@ def cond_gradient(op: Operation, *grads: Any) -> list[Tensor | None]:
     connected = [i for i in wanted if any(side.found[i] is not None for side in sides)]
     outputs = [side.outputs(connected) for side in sides]
     used = list(dict.fromkeys(tensor for side in sides for tensor in side.graph.captured))
-    values = _values_of_branches(op, branches, used)
+    values: dict[Tensor, list[Tensor]] = {}  # as this graph has them, and what stands for each in the branches
+    for value, tensor in zip(_values_of_branches(op, used), used, strict=True):
+        values.setdefault(value, []).append(tensor)
     functions = []
     for side, results in zip(sides, outputs, strict=True):
-        inputs = [*side.weights, *[side.argument_for(tensor) for tensor in used]]
+        inputs = [*side.weights, *map(side.argument_for, values.values())]
         functions.append(Function(side.graph.name, side.graph, inputs, results))
         outer._functions[side.graph.name] = functions[-1]
-    node = if_node(outer, op.inputs[0], functions, [*weights, *values])
+    name = "gradient" if kind == "Case" else None
+    node = branch_node(outer, kind, op.inputs[0], functions, [*weights, *values], name)
     found: list[Tensor | None] = [None] * len(op.inputs)
     for i, tensor in zip(connected, node.outputs, strict=True):
         found[1 + i] = get_op("Identity")(tensor)
     return found
 
 
-def _values_of_branches(op: Operation, branches: Sequence[Function], wanted: Sequence[Tensor]) -> list[Tensor]:
+def _values_of_branches(op: Operation, wanted: Sequence[Tensor]) -> list[Tensor]:
     """Tensors of the branches as the graph of the node sees them: its inputs, and outputs that it gets now.
 
-    Where the other branch was taken, an output has a value that nobody looks at.
+    Where another branch was taken, an output has a value that nobody looks at.
     """
+    kind, branches = branches_of(op)
     known: dict[Tensor, Tensor] = {}
     for branch in branches:
+        known.update(zip(branch.outputs, op.outputs, strict=True))
         known.update(zip(branch.inputs, op.inputs[1:], strict=True))
     more = [tensor for tensor in wanted if tensor not in known]
     if more:
-        _add_outputs(op, [_with_outputs(branch, more) for branch in branches])
+        _add_outputs(op, kind, [_with_outputs(branch, more) for branch in branches])
         known.update(zip(more, op.outputs[-len(more) :], strict=True))
     return [known[tensor] for tensor in wanted]
 
@@ -101,8 +106,8 @@ def _with_outputs(branch: Function, more: Sequence[Tensor]) -> Function:
     return longer
 
 
-def _add_outputs(op: Operation, branches: Sequence[Function]) -> None:
-    for key, value in attrs_of_branches(branches).items():
+def _add_outputs(op: Operation, kind: str, branches: Sequence[Function]) -> None:
+    for key, value in attrs_of_branches(kind, branches).items():
         op._set_attr(key, value)
     for tensor, shape in list(zip(branches[0].outputs, op.attrs["output_shapes"], strict=True))[len(op.outputs) :]:
         op.outputs.append(Tensor(op, len(op.outputs), tensor.dtype.base_dtype, shape))

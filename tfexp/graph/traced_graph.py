@@ -119,6 +119,9 @@ class UnorderedGraph(TracedGraph):
     def inner(self, label: str) -> TracedGraph:
         return UnorderedGraph(_inner_name(label), self)
 
+    def results(self, tensors: Sequence[Tensor]) -> list[Tensor]:
+        return [self.capture(tensor) for tensor in tensors]
+
     def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
         self.inputs, self.outputs = list(inputs), list(outputs)
         function = Function(self.name, self, inputs, outputs, effects=[])

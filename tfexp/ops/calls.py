@@ -95,8 +95,8 @@ for _op in (if_, stateless_if):
         return output_shapes or [TensorShape(None)] * len(Tout)
 
 
-if_.gradient(cond_gradient)
-stateless_if.gradient(cond_gradient)
+for _op in (if_, stateless_if, case, stateless_case):
+    _op.gradient(cond_gradient)
 
 # Stands for a value that a branch does not have, where the other branch has one.
 fake_param = define_op("FakeParam() -> (output: dtype) {dtype: type; shape: shape}")

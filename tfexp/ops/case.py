@@ -1,4 +1,4 @@
-"""`tf.case` and `tf.switch_case`: conds nested in each other's false branches. Source: TF 1.15."""
+"""`tf.case`: conds nested in each other's false branches; `tf.switch_case`: one node. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core import dtypes
+from tfexp.core import dtypes, nest
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant
+from tfexp.graph.functional_cond import functional_case
 from tfexp.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
 from tfexp.ops.cast import cast
 from tfexp.ops.check import Assert
-from tfexp.ops.comparison import equal, less_equal
+from tfexp.ops.comparison import less_equal
 from tfexp.ops.reduce import reduce_sum
 
 Pair = tuple[Tensor, Callable[[], Any]]
@@ -156,15 +157,29 @@ def switch_case(
         raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
     if not branch_index.dtype.is_integer:
         raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype}")
-    if default is None:
-        default, functions = functions[-1], functions[:-1]
-    elif not callable(default):
-        raise TypeError(f"'default' must be callable, got {type(default)}")
+    if default is not None:
+        if not callable(default):
+            raise TypeError(f"'default' must be callable, got {type(default)}")
+        functions.append(default)
     with name_scope(name, "switch_case", [branch_index]):
-        chosen = default
-        for number, function in reversed(list(enumerate(functions))):
-            chosen = _nested(functools.partial(cond, name="cond"), equal(branch_index, number), function, chosen)
-        return chosen()
+        if executing_eagerly():
+            number: int = branch_index.numpy()  # type: ignore[attr-defined]
+            return functions[number if 0 <= number < len(functions) else -1]()
+        with name_scope("indexed_case") as scope:
+            return functional_case(branch_index, functions, scope, _check_same_results)
+
+
+def _check_same_results(first: Any, other: Any, tensors: list[Any], others: list[Any]) -> None:
+    try:
+        nest.assert_same_structure(first, other, expand_composites=True)
+        for one, another in zip(tensors, others, strict=True):
+            if one.dtype.base_dtype is not another.dtype.base_dtype:
+                raise TypeError(f"their types are {one.dtype.base_dtype.name} and {another.dtype.base_dtype.name}")
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            "The branches of tf.switch_case must have the same number, type, and overall structure of return values.\n\n"
+            f"branches[0] output: {first}\nanother output: {other}\n\nError details:\n{error}"
+        ) from None
 
 
 def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:

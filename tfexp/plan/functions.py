@@ -253,7 +253,7 @@ class _Expanded:
         name = f"branch_{number}_or_later"
         constant = self._constant(number, index.dtype.base_dtype, f"{name}/number", start)
         attrs = {"T": index.dtype.base_dtype, "incompatible_shape_error": True}
-        chosen = self._node("Equal", f"{name}/chosen", [index, constant], [(dtypes.bool, TensorShape([]))], attrs)
+        chosen = self._node("Equal", f"{name}/chosen", [index, constant], [(dtypes.bool, index.shape)], attrs)
         return self._either(
             name,
             chosen.outputs[0],
