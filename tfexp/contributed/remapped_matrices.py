@@ -9,6 +9,7 @@ from tfexp.core import dtypes
 from tfexp.graph.convert import constant
 from tfexp.graph.scopes import device
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import reshape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.initializers import TruncatedNormal, zeros_initializer
@@ -70,16 +71,16 @@ def load_and_remap_matrix(
         old_tensor_name,
         rows,
         columns,
-        initializer([missing], dtype=dtypes.float32),
+        reshape(initializer([missing, 1]), [-1]),  # a column, as an initializer of matrices is asked for in TensorFlow, too
         num_rows=num_rows_to_load,
         num_cols=new_col_vocab_size,
         max_rows_in_memory=max_rows_in_memory,
     )
     if num_row_oov_buckets:
-        matrix = concat([matrix, initializer([num_row_oov_buckets, new_col_vocab_size], dtype=dtypes.float32)], 0)
+        matrix = concat([matrix, initializer([num_row_oov_buckets, new_col_vocab_size])], 0)
     if num_col_oov_buckets:
         height = num_rows_to_load + num_row_oov_buckets
-        matrix = concat([matrix, initializer([height, num_col_oov_buckets], dtype=dtypes.float32)], 1)
+        matrix = concat([matrix, initializer([height, num_col_oov_buckets])], 1)
     return matrix
 
 
