@@ -10,7 +10,7 @@ from tfexp.core import dtypes, nest
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, control_dependencies, executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.scopes import collect, colocate_with, control_dependencies, executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_identity, mutex
 
@@ -38,7 +38,7 @@ class CriticalSection:
         with name_scope(name, "CriticalSection") as scope, control_dependencies(None):
             self._name = scope.removesuffix("/")
             self._handle: Tensor = mutex.mutex_op(shared_name=shared_name or scope, name=scope)
-        get_default_graph().add_to_collection(_SECTIONS, self)
+        collect(_SECTIONS, self)
 
     @property
     def name(self) -> str:
