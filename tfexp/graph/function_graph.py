@@ -40,8 +40,8 @@ class FunctionGraph(Graph):
     """The graph of a function while it is built inside `outer`.
 
     What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
-    that the caller hands over. What its nodes are to wait for outside is `awaited`: the caller waits for it. What is collected
-    outside is seen here; what is collected here is not seen outside, but for variables.
+    that the caller hands over. What its nodes are to wait for outside is `awaited`: the caller waits for it.
+    What is collected outside is seen here; what is collected here is not seen outside, but for variables.
     """
 
     def __init__(self, name: str, outer: Graph):
