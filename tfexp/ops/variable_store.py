@@ -223,6 +223,8 @@ class VariableStore:
         by_value = request.initializer is not None and not callable(request.initializer)
         if by_value:
             shape = shape.merge_with(_shape_of(request.initializer))
+        if isinstance(request.initializer, Tensor):
+            dtype = request.initializer.dtype.base_dtype
         partitions = None
         if request.partitioner is not None:
             partitions = call_partitioner(request.partitioner, shape, dtype)
