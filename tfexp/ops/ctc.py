@@ -83,7 +83,8 @@ def ctc_loss_v2(
                 raise ValueError("blank_index must be given when using SparseTensor labels.")
             sparse = SparseTensor.from_value(labels)
         else:
-            sparse = dense_labels_to_sparse(convert_to_tensor(labels, dtypes.int32, name="labels"), label_length)
+            dense = cast(convert_to_tensor(labels, name="labels"), dtypes.int32)  # of any integers, as the lengths
+            sparse = dense_labels_to_sparse(dense, label_length)
         known = logits.get_shape().with_rank(3)[2].value
         classes: Any = shape(logits)[2] if known is None else known  # type: ignore[index]
         blank = (blank_index or 0) % classes
@@ -92,11 +93,12 @@ def ctc_loss_v2(
             sparse = SparseTensor(
                 sparse.indices, where(less(sparse.values, blank), sparse.values, sparse.values - 1), sparse.dense_shape
             )
-        return ctc_loss(sparse, logits, logit_length)
+        return ctc_loss(sparse, logits, cast(logit_length, dtypes.int32))
 
 
-def dense_labels_to_sparse(labels: Tensor, lengths: Any) -> SparseTensor:
+def dense_labels_to_sparse(labels: Any, lengths: Any) -> SparseTensor:
     """[batch, time] labels, of which the first `lengths` of each row count, as a SparseTensor."""
+    labels = convert_to_tensor(labels, name="labels")
     labels.set_shape([None, None])
     mask = sequence_mask(lengths, shape(labels)[1])  # type: ignore[index]
     mask.set_shape(labels.get_shape())
