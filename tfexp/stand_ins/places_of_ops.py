@@ -148,7 +148,8 @@ OPS = {
     "ops.sets_impl": "tf.sets",
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tfexp.stand_ins.gradient_rules",
-    "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
+    "ops.sparse_ops": "tf tf.sparse tfexp.stand_ins.sparse_maps tfexp.ops.sparse_cross ops "
+    + renamed("tfexp.ops.sparse_cross", _DEFAULT_HASH_KEY="DEFAULT_HASH_KEY")
     + renamed("tfexp.ops.sparse_serial", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
     + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
