@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core.dtypes import DType, as_dtype
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
@@ -81,6 +81,9 @@ class PartitionedVariable:
                     f"The parts of {name} must have a save_slice_info available: {[v.name for v in variable_list]}; "
                     f"{variable.name} has none"
                 )
+        wholes = [variable._get_save_slice_info().full_shape for variable in variable_list]
+        if any(whole != as_shape(shape).as_list() for whole in wholes):
+            raise ValueError(f"All variables' full shapes must match shape: {shape}; full shapes of the parts: {wholes}")
         self._name, self._shape, self._dtype = name, shape, dtype
         self._variable_list = sorted(variable_list, key=lambda v: v._get_save_slice_info().var_offset)
         self._partitions = list(partitions)
