@@ -252,3 +252,11 @@ def test_counts_of_failures_are_tensorflows_numbers(session):
     """Recorded from TensorFlow 1.15.0."""
     tf.set_random_seed(12)
     assert session.run(tfc.NegativeBinomial(3.0, probs=0.4).sample(5, seed=4)).tolist() == [1.0, 1.0, 2.0, 2.0, 3.0]
+
+
+def test_what_exponentials_leave_far_out_and_samples_whose_number_is_fed(session: tf.Session) -> None:
+    np.testing.assert_allclose(session.run(tfd.Exponential(2.0).log_survival_function([1.0, 40.0, 100.0])), [-2, -80, -200])
+    fed = tf.placeholder(tf.int32)
+    drawn = tfd.Bernoulli(probs=[0.2, 0.6]).sample(fed, seed=1)
+    assert [session.run(drawn, {fed: count}).shape for count in (3, [3], [3, 2])] == [(3, 2), (3, 2), (3, 2, 2)]
+    assert tfd.DirichletMultinomial(1, [[1.0, 2.0, 3.0]]).concentration.shape == [1, 3]

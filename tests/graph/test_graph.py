@@ -398,3 +398,11 @@ def test_a_function_that_is_forgotten_while_the_graph_is_written_down() -> None:
     graph = tf.Graph()
     graph._functions.update(kept=Function(), forgotten=Function())  # type: ignore[arg-type]
     assert len(graph.as_graph_def().library.function) == 2
+
+
+def test_lists_of_tensors_of_several_types_are_cast_where_a_type_is_asked_for(graph):
+    mixed = [tf.constant(1), tf.constant(3.0, tf.float64), tf.Variable(4.0)]
+    assert tf.convert_to_tensor(mixed, tf.float32).dtype == tf.float32
+    for kinds in (mixed[:2], mixed[1:], [mixed[:2], mixed[:2]]):
+        with pytest.raises(TypeError, match="Cannot convert a list containing a tensor of dtype"):
+            tf.convert_to_tensor(kinds)

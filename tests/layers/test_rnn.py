@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.graph.defaults import new_eager_world
 
 rnn = tf.nn.rnn_cell
 
@@ -200,3 +201,17 @@ def test_stacked_cells_have_the_configuration_of_a_layer():
     with tf.Graph().as_default():
         stacked = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.GRUCell(2)])
         assert stacked.get_config() == {"name": "multi_rnn_cell", "trainable": True, "dtype": None}
+
+
+def test_states_are_asked_for_with_the_size_of_their_inputs():
+    cell, inputs = rnn.BasicRNNCell(5), tf.placeholder(tf.float32, [None, 4, 1])
+    for size in (50, tf.constant(50)):
+        with pytest.raises(ValueError, match="batch size from input tensor is different"):
+            cell.get_initial_state(inputs, size)
+    assert cell.get_initial_state(inputs, tf.placeholder(tf.int32, [])).shape.as_list() == [None, 5]
+
+
+def test_sequence_lengths_in_eager_execution():
+    with new_eager_world().as_default():
+        outputs, _ = tf.nn.dynamic_rnn(rnn.BasicRNNCell(2), tf.ones([2, 3, 1]), [1, 2], dtype=tf.float32)
+        assert [[bool(step.any()) for step in row] for row in outputs.numpy()] == [[True, False, False], [True, True, False]]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.graph.defaults import new_eager_world
 
 L = tf.linalg
 
@@ -427,3 +428,33 @@ def test_inverses_and_reflections_are_non_singular_where_that_is_said() -> None:
     assert full(A).inverse().is_non_singular is None
     assert L.LinearOperatorInversion(full(A, is_non_singular=True)).is_non_singular
     assert L.LinearOperatorInversion(full(A), is_non_singular=True).is_non_singular
+
+
+_VARIABLE = [
+    (L.LinearOperatorFullMatrix, definite(3, 3)),
+    (L.LinearOperatorLowerTriangular, definite(3, 3)),
+    (L.LinearOperatorDiag, definite(3, 3)[0]),
+    (L.LinearOperatorHouseholder, drawn(3)),
+    (lambda v: L.LinearOperatorLowRankUpdate(L.LinearOperatorIdentity(3, dtype=tf.float64), v), drawn(3, 2)),
+]
+
+
+@pytest.mark.parametrize(("make", "value"), _VARIABLE)
+def test_operators_of_variables_see_what_is_assigned_and_are_seen_by_tapes(make: Any, value: np.ndarray) -> None:
+    with new_eager_world().as_default():
+        v, x = tf.Variable(value), tf.ones([3, 2], tf.float64)
+        operator = make(v)
+        assert operator.variables == (v,) and operator.dtype == tf.float64
+        v.assign(value * 1.5)
+        with tf.GradientTape(persistent=True) as tape:
+            answers = [operator.to_dense(), operator.matmul(x), operator.diag_part(), operator.H.to_dense()]
+        assert all(tape.gradient(answer, v) is not None for answer in answers)
+        fixed = make(tf.constant(value * 1.5))
+        for found, expected in zip(answers, [fixed.to_dense(), fixed.matmul(x), fixed.diag_part(), fixed.H.to_dense()]):
+            np.testing.assert_allclose(found, expected)
+    for resource in (False, True):
+        with tf.Graph().as_default(), tf.Session() as session:
+            v = tf.Variable(value, use_resource=resource)
+            dense = make(v).to_dense()
+            session.run(v.initializer)
+            np.testing.assert_allclose(session.run(dense), session.run(make(tf.constant(value)).to_dense()))

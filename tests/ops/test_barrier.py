@@ -59,7 +59,7 @@ def test_closed_barriers(session):
     session.run(barrier.close())
     with pytest.raises(errors.CancelledError, match="is already closed"):
         session.run(barrier.close())
-    with pytest.raises(errors.CancelledError, match="closed, but attempted to insert a brand new key: z"):
+    with pytest.raises(errors.CancelledError, match=r"is closed\. .* cancelled: 0\.  Number of new insertions: 1"):
         session.run(barrier.insert_many(0, ["z"], [1.0]))
     with pytest.raises(errors.OutOfRangeError, match=r"insufficient elements \(requested 3, total size 2\)"):
         session.run(barrier.take_many(3))
@@ -127,3 +127,18 @@ def test_texts_of_no_dimensions_are_taken(session):
 def test_its_name_is_that_of_its_node(session):
     with tf.name_scope("scope"):
         assert Barrier([tf.string]).name == "scope/barrier"
+
+
+def test_what_has_no_elements_and_a_shape_that_stands_alone(session):
+    alone = Barrier(tf.float32, shapes=())
+    assert alone.take_many(2)[2][0].shape == [2]
+    unknown = Barrier([tf.float32, tf.float32])
+    assert unknown.barrier_ref.op.get_attr("shapes")[0].unknown_rank
+    with pytest.raises(errors.InvalidArgumentError, match=r"no elements are not supported .*: received shape \[1,0\]"):
+        session.run(unknown.insert_many(0, ["a"], np.zeros([1, 0], np.float32)))
+    nothing = unknown.insert_many(0, np.array([], object), np.zeros([0], np.float32))
+    session.run(unknown.close())
+    session.run(nothing)
+    session.run(unknown.close(cancel_pending_enqueues=True))
+    with pytest.raises(errors.CancelledError, match=r"is closed\. .* cancelled: 1\.  Number of new insertions: 0"):
+        session.run(nothing)

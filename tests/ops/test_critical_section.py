@@ -10,6 +10,7 @@ import pytest
 import tfexp as tf
 from tfexp.core import errors
 from tfexp.core.waiting import Promise
+from tfexp.graph.defaults import new_eager_world
 from tfexp.ops.mutex import Held, Mutex
 
 
@@ -88,3 +89,14 @@ def test_one_after_the_other() -> None:
     del following
     waiting.pop(1)
     assert isinstance(waiting[1].now(), Held)  # type: ignore[union-attr]
+
+
+def test_eager_executions_and_functions_that_use_an_eager_section() -> None:
+    with new_eager_world().as_default():
+        section, v = tf.CriticalSection(), tf.Variable(1.0)
+        add = tf.function(lambda: section.execute(lambda: v.assign_add(1.0)))
+        assert add().numpy() == 2
+        assert section.execute(lambda: (v, None, tf.no_op()))[0].numpy() == 2
+        with pytest.raises(ZeroDivisionError):
+            section.execute(lambda: 1 // 0)
+        assert section.execute(lambda: v.assign_add(1.0)).numpy() == 3

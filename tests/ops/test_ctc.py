@@ -217,3 +217,15 @@ def test_beams_of_no_rows():
         (path,), scores = session.run(tf.nn.ctc_beam_search_decoder(np.zeros((5, 0, 3), np.float32), lengths, 3, 1))
     assert path.indices.shape == (0, 2)
     assert scores.shape == (0, 1)
+
+
+def test_dense_labels_and_lengths_are_of_any_integers():
+    logits = np.random.RandomState(3).rand(6, 2, 5).astype(np.float32)
+    losses = []
+    for dtype in (np.int32, np.int64):
+        labels, longest = np.array([[1, 2, 2], [3, 1, 0]], dtype), np.array([3, 2], dtype)
+        losses.append(tf.nn.ctc_loss_v2(labels, logits, longest, np.array([6, 5], dtype)))
+    with tf.Session() as session:
+        first, second = session.run(losses)
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_allclose(first, [6.01378, 4.2174067], rtol=1e-6)

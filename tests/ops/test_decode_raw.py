@@ -13,6 +13,7 @@ import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tests.ops.test_string_text import text, texts
 from tfexp.core import errors
+from tfexp.graph.defaults import new_eager_world
 
 Bad = errors.InvalidArgumentError
 ZERO, NAMED, NONE = np.array([0], np.int32), texts("q"), np.array([], np.int32)
@@ -227,3 +228,10 @@ def test_one_csv_record_is_read_as_among_many() -> None:
             assert repr(one) == repr(many)
             read += isinstance(one, list)
         assert 50 < read < 250
+
+
+def test_defaults_of_columns_are_a_list_in_graphs() -> None:
+    with pytest.raises(TypeError, match="Expected list for 'record_defaults' argument to 'DecodeCSV' Op"):
+        tf.decode_csv("1,2", np.zeros(2))
+    with new_eager_world().as_default():
+        assert [column.numpy() for column in tf.decode_csv("1,2", np.zeros(2))] == [1, 2]

@@ -397,3 +397,27 @@ def test_the_tables_of_contrib_have_their_names_where_contrib_has_them(tmp_path:
         made = {node.name.partition("/")[0] for node in graph.get_operations()}
         assert {"first", "second", "third", "fourth"} <= made
         assert not tf.get_collection(tf.GraphKeys.SAVEABLE_OBJECTS)
+
+
+def test_tables_of_nothing_are_refused_when_they_are_filled():
+    with tf.Graph().as_default(), tf.Session() as session:
+        none = tf.lookup.KeyValueTensorInitializer(tf.constant([], tf.string), tf.constant([], tf.int64))
+        tf.lookup.StaticHashTable(none, -1)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="keys and values cannot be empty"):
+            session.run(tf.tables_initializer())
+
+
+def test_names_of_tables_with_buckets_and_of_files_that_tensors_name():
+    lookup = tf.contrib.lookup
+    with tf.Graph().as_default():
+        words = tf.lookup.KeyValueTensorInitializer(["a"], [0], tf.string, tf.int64)
+        assert tf.lookup.StaticVocabularyTable(words, 3, name="words").lookup(tf.constant(["a"])).name[:12] == "words_Lookup"
+        inner = lookup.HashTable(words, -1, name="inner")
+        assert [lookup.IdTableWithHashBuckets(inner, 3, name=name).name for name in ("outer", None)] == ["outer", "inner"]
+        unknown = lookup.index_table_from_tensor(["a"], num_oov_buckets=1, hasher_spec=lookup.HasherSpec("unknown", None))
+        with pytest.raises(ValueError, match="Unknown hasher unknown"):
+            unknown.lookup(tf.constant(["a"]))
+        names = [tf.constant("words") for _ in range(2)]
+        files = [lookup.index_table_from_file(name).resource_handle.op for name in names]
+        assert files[0].get_attr("shared_name") == f"hash_table_{names[0]}_-2_-1".encode()
+        assert files[0].get_attr("shared_name") != files[1].get_attr("shared_name")

@@ -158,7 +158,7 @@ def test_create_partitioned_variables() -> None:
 
 def test_a_variable_that_is_no_part_is_refused() -> None:
     a, b = tf.get_variable("a", [2]), tf.get_variable("b", [3])
-    with pytest.raises(ValueError, match="Variable a:0 cannot be a part of whole: it has no save_slice_info"):
+    with pytest.raises(ValueError, match=r"must have a save_slice_info available: ..a:0., .b:0..; a:0 has none"):
         PartitionedVariable("whole", tf.TensorShape([5]), tf.float32, [a, b], [2])
     with pytest.raises(ValueError, match="may not be empty"):
         PartitionedVariable("whole", tf.TensorShape([5]), tf.float32, [], [2])
@@ -268,3 +268,26 @@ def test_what_initializers_are_told_of_a_part() -> None:
 def test_parts_that_cannot_be(arguments: Any, shape: list[int], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         PartitionInfo(*arguments).single_slice_dim(shape)
+
+
+def test_parts_are_assigned_from_lists_and_from_other_parts() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, y = (
+            tf.get_variable(name, initializer=[1.0, 2.0], partitioner=tf.fixed_size_partitioner(2)) for name in ("x", "y")
+        )
+        added = [x.assign_add([tf.constant([2.0]), [3.0]]), y.assign(x), x.assign_sub(y.assign(tf.constant([5.0, 7.0])))]
+        with pytest.raises(AssertionError, match="1 values for 2 parts"):
+            x.assign([tf.constant([1.0])])
+        session.run(tf.global_variables_initializer())
+        assert [np.concatenate(session.run(each)).tolist() for each in added] == [[3, 5], [3, 5], [-2, -2]]
+
+
+def test_a_tensor_says_of_what_type_the_parts_are_and_reading_waits_for_nothing() -> None:
+    with tf.Graph().as_default():
+        parts = tf.create_partitioned_variables([4], [2], tf.constant([1, 2, 3, 4]), dtype=tf.float64)
+        assert [part.dtype.base_dtype for part in parts] == [tf.int32] * 2
+        whole = tf.get_variable("x", initializer=tf.constant([1, 2]), partitioner=tf.fixed_size_partitioner(2))
+        assert whole.dtype == tf.int32
+        with tf.control_dependencies([tf.constant(1.0)]):
+            assert whole.as_tensor().op.inputs[0].op.inputs[2].op.control_inputs == []
+            assert whole._concat().op.inputs[0].op.inputs[2].op.control_inputs != []

@@ -10,6 +10,7 @@ from tfexp.runtime.eager import eager_mode
 
 # op, inputs, attrs, text
 ROWS = [
+    ("BroadcastTo", [np.ones(2), np.int32([2, 1])], {}, "Unable to broadcast tensor of shape [2] to tensor of shape [2,1]"),
     ("BroadcastTo", [np.ones((2, 3)), np.int32([2, 4])], {}, "Incompatible shapes: [2,3] vs. [2,4]"),
     (
         "BroadcastTo",

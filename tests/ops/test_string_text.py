@@ -281,7 +281,7 @@ CASES = [
         texts("a<><1>"),
         {"replace_global": True},
         label="group not taken",
-        errors=[Error([HELLO, text(r"\pL"), text("")], Bad, r"Invalid pattern: \pL, error: \p is not supported")],
+        errors=[Error([HELLO, text(r"\pQ"), text("")], Bad, r"invalid character class range: \pQ")],
     ),
 ]
 test_rows = op_tests(CASES)
@@ -326,3 +326,21 @@ def test_what_replaces_is_a_code_point() -> None:
     points = tf.strings.unicode_decode(["a"], "UTF-8", replacement_char=0x110000)
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="replacement_char out of unicode"):
         session.run(points)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (r"\p{Ll}", "__XY1 __Γ日-_"),
+        (r"\p{Lu}+", "ab_1 αβ_日-é"),
+        (r"\pN", "abXY_ αβΓ日-é"),
+        (r"\p{Greek}", "abXY1 ___日-é"),
+        (r"\P{Ll}", "ab____αβ___é"),
+        (r"[^\p{Lu}]", "__XY____Γ___"),
+        (r"\p{^Lu}", "__XY____Γ___"),
+        (r"[\p{Han}\P{L}]", "abXY__αβΓ__é"),
+        (r"\p{Any}", "_" * 12),
+    ],
+)
+def test_classes_of_unicode(pattern: str, expected: str) -> None:
+    assert run(tf.regex_replace("abXY1 αβΓ日-é", pattern, "_")).decode() == expected

@@ -5,6 +5,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
+from tfexp.graph.defaults import new_eager_world
 from tfexp.runtime.eager import eager_mode
 
 TA = tf.TensorArray
@@ -362,3 +363,24 @@ def test_texts_and_lengths_of_any_integer_type():
     assert run([words.read(1), words.read(2)]) == [b"bc", b"def"]
     pieces = TA(tf.string, 2, infer_shape=False).split(["a", "bc", "def"], tf.constant([1, 2], tf.int32))
     assert run(pieces.read(1)).tolist() == [b"bc", b"def"]
+
+
+def test_arrays_of_one_name_have_names_of_their_own_in_errors():
+    with tf.Graph().as_default(), tf.Session() as session:
+        flow = tf.TensorArray(tf.float32, 1, tensor_array_name="foo").write(0, 1.0).write(0, 2.0).flow
+        with pytest.raises(InvalidArgumentError, match=r"TensorArray foo_\d+: Could not write"):
+            session.run(flow)
+
+
+def test_lists_that_cannot_be_concatenated_say_which_element_is_in_the_way():
+    for elements, text in (
+        ([3.0, 4.0, [3.0]], "Concat saw a scalar shape at index 0"),
+        ([[3.0], [4.0], [[3.0]]], "Incompatible ranks"),
+        ([[[3.0]], [[4.0, 2.0]], [[3.0]]], r"Incompatible shapes: \(1,\) vs. \(2,\)"),
+    ):
+        with new_eager_world().as_default():
+            array = tf.TensorArray(tf.float32, 3, infer_shape=False)
+            for i, element in enumerate(elements):
+                array = array.write(i, element)
+            with pytest.raises(InvalidArgumentError, match=text):
+                array.concat()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tfexp.graph.defaults import new_eager_world
 from tfexp.runtime.eager import eager_mode
 
 
@@ -125,6 +126,39 @@ def test_get_variable_shares_only_in_a_store():
     with tf.variable_scope("scope"):
         assert get().name == "scope/g:0"
     assert [v.name for v in store.trainable_variables()] == ["g:0"]
+
+
+def test_collections_hold_what_a_program_adds_and_what_a_store_keeps():
+    with new_eager_world().as_default():
+        tf.Variable(1.0)
+        tf.add_to_collection("mine", 3)
+        tf.get_variable("x", [2], regularizer=tf.reduce_sum, collections=["mine"])
+        tf.layers.dense(tf.ones([1, 2]), 2, kernel_regularizer=tf.reduce_sum)
+        tf.losses.mean_squared_error([1.0], [2.0])
+        assert tf.get_collection("mine") == [3] and tf.losses.get_losses() == tf.global_variables() == []
+        with tfe.EagerVariableStore().as_default():
+            z = tf.get_variable("z", [2], regularizer=tf.reduce_sum, initializer=tf.ones_initializer())
+            y = tf.get_variable("y", [2], collections=["mine"])
+        assert tf.global_variables() == [z] and tf.trainable_variables() == [z, y]
+        assert tf.get_collection("mine") == [3, y]
+        assert [loss.numpy() for loss in tf.losses.get_regularization_losses()][1:] == [2]
+        step = tf.train.create_global_step()
+        assert tf.train.get_global_step() is step and tf.global_variables() == [z]
+
+
+def test_functions_see_what_is_collected_around_them():
+    seen = []
+
+    @tf.function
+    def f():
+        tf.add_to_collection("mine", 4)
+        seen.append(tf.get_collection("mine"))
+        return tf.constant(1)
+
+    with new_eager_world().as_default():
+        tf.add_to_collection("mine", 3)
+        f()
+        assert seen == [[3, 4]] and tf.get_collection("mine") == [3]
 
 
 def test_reuse_is_up_to_the_store():

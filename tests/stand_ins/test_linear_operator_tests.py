@@ -81,6 +81,8 @@ def test_checks_and_equations():
         with pytest.raises(tf.errors.InvalidArgumentError, match="real"):
             session.run(utilities.assert_zero_imag_part([1 + 2j], message="real"))
         assert utilities.shape_tensor([2, 3]).dtype == tf.int32
+        kinds = {tf.float32: tf.complex64, tf.float64: tf.complex128, tf.complex64: tf.complex64}
+        assert {kind: utilities._to_complex(tf.constant([1], kind)).dtype for kind in kinds} == kinds
         a = tf.linalg.LinearOperatorFullMatrix(np.ones((2, 3)))
         assert utilities.is_aat_form([a, a.H]) and not utilities.is_aat_form([a, a])
         hint = utilities.use_operator_or_provided_hint_unless_contradicting

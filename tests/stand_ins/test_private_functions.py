@@ -367,3 +367,17 @@ def test_what_mixed_precision_is_made_of():
     with tf.Session() as session:
         assert session.run(filtered).tolist() == [[0.5, -1e10, 0.75]]
         assert [bool(session.run(scales._is_all_finite([tf.constant(v), None]))) for v in (1.0, np.nan)] == [True, False]
+
+
+def test_sparse_tensors_in_maps():
+    ops = stand_for("tensorflow.python.ops.sparse_ops")
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.SparseTensor([[0, 1], [2, 0]], [5, 7], [3, 2])
+        numbers = ops._add_many_sparse_to_tensors_map(rows, shared_name="map")
+        back = ops._take_many_sparse_from_tensors_map(numbers.op, numbers, rank=2)
+        np.testing.assert_array_equal(session.run(back).indices, [[0, 1], [2, 0]])
+        alone = ops._add_sparse_to_tensors_map(rows)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to find SparseTensor: 10"):
+            session.run(ops._take_many_sparse_from_tensors_map(alone.op, [session.run(alone) + 10]))
+        with pytest.raises(TypeError, match="must be one of AddSparse"):
+            ops._take_many_sparse_from_tensors_map(tf.no_op(), [1])

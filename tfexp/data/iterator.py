@@ -19,7 +19,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import ByValueGraph
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, colocate_with, executing_eagerly, get_default_graph
+from tfexp.graph.scopes import collect, colocate_with, executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import iterator as ops
 from tfexp.ops.calls import finish_function
@@ -69,7 +69,7 @@ class Iterator(Structured, SavedPosition):
         self._element = element
         self._calls = 0
         self._string_handle = ops.iterator_to_string_handle(resource)
-        add_to_collection(GraphKeys.GLOBAL_ITERATORS, resource)
+        collect(GraphKeys.GLOBAL_ITERATORS, resource)
 
     @staticmethod
     def from_structure(

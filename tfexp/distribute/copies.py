@@ -7,7 +7,7 @@ from typing import Any
 
 from tfexp.distribute.variables import DistributedVariable, MirroredVariable, SyncOnReadVariable
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import device, executing_eagerly, get_default_graph, init_scope
+from tfexp.graph.scopes import collect, device, executing_eagerly, init_scope
 from tfexp.ops.array_identity import identity
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 
@@ -30,7 +30,7 @@ def registered(kwargs: Arguments, make: Callable[[Arguments], Sequence[Any]], ki
         copy._trainable = bool(trainable)
     variable = kind(copies, aggregation)
     for key in dict.fromkeys(keys):
-        get_default_graph().add_to_collection(key, variable)
+        collect(key, variable)
     return variable
 
 

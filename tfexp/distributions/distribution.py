@@ -23,7 +23,7 @@ from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import expand_dims, reshape, shape
+from tfexp.ops.array import reshape, shape
 from tfexp.ops.array_join import concat
 from tfexp.ops.elementwise_unary import exp, log, sqrt, square
 from tfexp.ops.reduce import reduce_prod
@@ -304,7 +304,7 @@ def as_vector(wanted: Tensor) -> tuple[Tensor, Any]:
     known = static_value(wanted)
     if known is None:
         count = reduce_prod(wanted)
-        return (expand_dims(wanted, 0) if wanted.shape.ndims == 0 else wanted), count
+        return (wanted if wanted.shape.ndims else reshape(wanted, [-1])), count
     if known.ndim == 0:
         wanted = constant([int(known)], dtypes.int32, name="sample_shape")
     return wanted, np.int32(np.prod(known))

@@ -162,6 +162,9 @@ class Exponential(Gamma):
         sampled = random_uniform(dims, minval=smallest, maxval=1.0, seed=seed, dtype=self.dtype)
         return -log(sampled) / self._rate
 
+    def _log_survival_function(self, x: Any) -> Any:
+        return -self._rate * x
+
     def _quantile(self, p: Any) -> Any:
         return -log(ones_like(p) - p) / self._rate  # type: ignore[operator]
 

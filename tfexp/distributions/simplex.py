@@ -377,7 +377,7 @@ class DirichletMultinomial(_OfVectors):
             self._total_count: Any = embed_check_nonnegative_integer_form(total) if validate_args else total
             self._concentration = checked_positive(validate_args, given, "concentration", _POSITIVE)
             self._total_concentration: Any = reduce_sum(self._concentration, -1)
-            self._wide = self._concentration * ones_like(self._total_count)[..., None]  # type: ignore[index]
+            self._wide = self._concentration * ones_like(self._total_count, dtype=given.dtype)[..., None]  # type: ignore[index]
         parents = [self._total_count, self._concentration]
         super().__init__(
             self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, self._arguments, parents, scope

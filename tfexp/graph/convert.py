@@ -194,12 +194,13 @@ def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
     graph = get_default_graph()
     with graph.name_scope(name) as scope:
         inner = [_packed_inside(item, dtype, str(i)) for i, item in enumerate(value)]
-        elements = [convert_to_tensor(item, dtype=dtype, name=str(i)) for i, item in enumerate(inner)]
-        for tensor in elements:
-            if dtype is not None and tensor.dtype.base_dtype is not dtype:
+        for item in inner:
+            found = None if isinstance(item, (list, tuple)) else _element_dtype(item)
+            if dtype is not None and found not in (None, dtype.base_dtype):
                 raise TypeError(
-                    f"Cannot convert a list containing a tensor of dtype {tensor.dtype} to {dtype} (Tensor is: {tensor!r})"
+                    f"Cannot convert a list containing a tensor of dtype {found} to {dtype} (Tensor is: {item!r})"
                 )
+        elements = [convert_to_tensor(item, dtype=dtype, name=str(i)) for i, item in enumerate(inner)]
         attrs = {"N": len(elements), "T": elements[0].dtype.base_dtype, "axis": 0}
         return graph.add_node("Pack", elements, attrs, name=scope).outputs[0]
 

@@ -41,6 +41,7 @@ class FunctionGraph(Graph):
 
     What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
     that the caller hands over. What its nodes are to wait for outside is `awaited`: the caller waits for it.
+    What is collected outside is seen here; what is collected here is not seen outside, but for variables.
     """
 
     def __init__(self, name: str, outer: Graph):
@@ -51,6 +52,8 @@ class FunctionGraph(Graph):
         self.awaited: dict[Operation, None] = {}
         self._functions = outer._functions
         self._seed = outer.seed
+        for key in outer.get_all_collection_keys():
+            self._collections[key] = outer.get_collection(key)
         for key in _SHARED_COLLECTIONS:
             self._collections[key] = outer.get_collection_ref(key)
 

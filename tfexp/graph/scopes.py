@@ -185,6 +185,12 @@ def add_to_collection(name: Any, value: Any) -> None:
     get_default_graph().add_to_collection(name, value)
 
 
+def collect(name: Any, value: Any) -> None:
+    """`add_to_collection` of what the library makes: nothing where ops run at once: it would be kept alive."""
+    if not executing_eagerly():
+        add_to_collection(name, value)
+
+
 def add_to_collections(names: Any, value: Any) -> None:
     """Add a value to several collections of the default graph."""
     get_default_graph().add_to_collections(names, value)

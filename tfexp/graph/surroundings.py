@@ -272,6 +272,8 @@ class Surroundings:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         if op is not None and not isinstance(op, Operation):
             handle = getattr(op, "_handle", None)  # a resource variable's, or its first copy's
+            if isinstance(op, Tensor) and op._graph.is_eager:
+                handle = op
             element = handle if isinstance(handle, Tensor) else self.as_graph_element(getattr(op, "_control_input", op))
             op = element._op if isinstance(element, Tensor) else element
         # Colocation is stronger than the devices around it.

@@ -15,7 +15,7 @@ from tfexp.core.text import snake_case
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
+from tfexp.graph.scopes import collect, executing_eagerly, get_collection_ref, get_default_graph, name_scope
 from tfexp.keras import backend
 from tfexp.keras.engine import base_layer
 from tfexp.keras.engine.input_spec import InputSpec
@@ -162,7 +162,7 @@ class Layer(base_layer.Layer):
             if value is not None:
                 tensor = convert_to_tensor(value)
                 super().add_loss(tensor, inputs)
-                add_to_collection(GraphKeys.REGULARIZATION_LOSSES, tensor)
+                collect(GraphKeys.REGULARIZATION_LOSSES, tensor)
 
     # --- calling --------------------------------------------------------------------------------------------------------
 
@@ -178,6 +178,8 @@ class Layer(base_layer.Layer):
         reuse = True if self.built else self._reuse
         with variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as self._current_scope:
             outputs = super().__call__(inputs, *args, **kwargs)
+        if executing_eagerly():
+            return outputs
         kept = get_collection_ref(GraphKeys.UPDATE_OPS)
         kept.extend(update for update in self.updates if not any(update is other for other in kept))
         return outputs

@@ -11,6 +11,7 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.scopes import get_default_graph, name_scope
+from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.keras import activations, initializers
 from tfexp.layers.base import InputSpec, Layer
@@ -72,7 +73,8 @@ class RNNCell(Layer):
         """The state to start with: zeros, for a batch like that of `inputs` ([batch, …]) or of that size and type."""
         if inputs is not None:
             known = inputs.get_shape()[0].value
-            if batch_size is not None and isinstance(batch_size, int) and known not in (None, batch_size):
+            static = static_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
+            if batch_size is not None and known != static:
                 raise ValueError(
                     f"batch size from input tensor is different from the input param. Input: {known}, {batch_size}"
                 )

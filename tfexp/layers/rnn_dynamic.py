@@ -7,7 +7,7 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_loop import while_loop
 from tfexp.layers.rnn_state import joined_shape, outside_of_loops, state_dtype, static_shape
@@ -100,7 +100,7 @@ def dynamic_rnn(
             sequence_length = identity(sequence_length, name="sequence_length")
         batch_size = batch_size_of(leaves)
         state = initial_state_of(cell, initial_state, batch_size, dtype)
-        if sequence_length is not None:
+        if sequence_length is not None and not executing_eagerly():
             with control_dependencies([_has_shape(sequence_length, [batch_size])]):
                 sequence_length = identity(sequence_length, name="CheckSeqLen")
         major = nest.pack_sequence_as(inputs, leaves)

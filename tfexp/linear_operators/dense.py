@@ -9,6 +9,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.linear_operators import batches
+from tfexp.linear_operators.keeping import kept
 from tfexp.linear_operators.operator import LinearOperator, adjoint_of
 from tfexp.ops import array, check_compare, diagonal, reduce
 from tfexp.ops.elementwise_unary import abs as absolute
@@ -29,7 +30,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         name: str = "LinearOperatorFullMatrix",
     ):
         with name_scope(name, values=[matrix]):
-            self._matrix = _checked(convert_to_tensor(matrix, name="matrix"), "matrix")
+            self._matrix = _checked(kept(matrix, "matrix"), "matrix")
         super().__init__(
             self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
         )
@@ -41,7 +42,7 @@ class LinearOperatorFullMatrix(LinearOperator):
         return array.shape(self._matrix)
 
     def _to_dense(self) -> Tensor:
-        return self._matrix
+        return convert_to_tensor(self._matrix)
 
 
 class LinearOperatorLowerTriangular(LinearOperator):
@@ -59,7 +60,7 @@ class LinearOperatorLowerTriangular(LinearOperator):
         if is_square is False:
             raise ValueError("Only square lower triangular operators supported at this time.")
         with name_scope(name, values=[tril]):
-            self._tril = _checked(convert_to_tensor(tril, name="tril"), "tril")
+            self._tril = _checked(kept(tril, "tril"), "tril")
         super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, True, name)
 
     def _shape(self) -> TensorShape:
@@ -91,8 +92,8 @@ class LinearOperatorLowerTriangular(LinearOperator):
         return check_compare.assert_positive(smallest, message="Singular operator:  Diagonal contained zero values.")
 
 
-def _checked(matrix: Tensor, name: str) -> Tensor:
-    kind = matrix.dtype
+def _checked(matrix: Any, name: str) -> Any:
+    kind = matrix.dtype.base_dtype
     if not (kind.is_floating or kind.is_complex):
         raise TypeError(f"Argument {name} must be of a floating or complex type. Found: {kind.name}")
     if matrix.shape.rank is not None and matrix.shape.rank < 2:

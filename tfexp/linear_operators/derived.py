@@ -6,11 +6,11 @@ import functools
 from typing import Any
 
 from tfexp.core.shape import TensorShape
-from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.linear_operators import batches
 from tfexp.linear_operators.diagonals import LinearOperatorDiag, LinearOperatorIdentity
+from tfexp.linear_operators.keeping import kept
 from tfexp.linear_operators.operator import Hints, LinearOperator, adjoint_of
 from tfexp.ops import array, array_join, broadcast_shapes, complex_numbers, linalg
 from tfexp.ops.cast import cast
@@ -165,9 +165,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             is_diag_update_positive = True
         with name_scope(name):
             self._base = base_operator
-            self._u = convert_to_tensor(u, name="u")
-            self._v = self._u if v is None else convert_to_tensor(v, name="v")
-            given = None if diag_update is None else convert_to_tensor(diag_update, name="diag_update")
+            self._u = kept(u, "u")
+            self._v = self._u if v is None else kept(v, "v")
+            given = None if diag_update is None else kept(diag_update, "diag_update")
             self._update: LinearOperator
             if given is None:
                 known = self._u.shape.with_rank_at_least(2)[-1].value

@@ -14,6 +14,7 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.linear_operators import batches, rules
 from tfexp.linear_operators.composed import LinearOperatorComposition
+from tfexp.linear_operators.keeping import kept
 from tfexp.linear_operators.operator import Hints, LinearOperator, adjoint_of
 from tfexp.ops import array, array_fill, array_join, check_compare, complex_numbers, diagonal, reduce
 from tfexp.ops.cast import cast
@@ -34,7 +35,7 @@ class LinearOperatorDiag(LinearOperator):
         name: str = "LinearOperatorDiag",
     ):
         with name_scope(name, values=[diag]):
-            self._diag = convert_to_tensor(diag, name="diag")
+            self._diag = kept(diag, "diag")
         if self._diag.shape.rank == 0:
             raise ValueError(f"Argument diag must have at least 1 dimension. Found: {self._diag}")
         if is_square is False:
@@ -70,7 +71,7 @@ class LinearOperatorDiag(LinearOperator):
         return diagonal.matrix_diag(self._diag)
 
     def _diag_part(self) -> Tensor:
-        return self._diag
+        return convert_to_tensor(self._diag)
 
     def _add_to_tensor(self, x: Tensor) -> Tensor:
         whole = batches.repeated(x, self._batch(), self.batch_shape)

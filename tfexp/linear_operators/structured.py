@@ -10,6 +10,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.linear_operators import batches
+from tfexp.linear_operators.keeping import kept
 from tfexp.linear_operators.operator import LinearOperator, adjoint_of
 from tfexp.ops import array, array_fill, array_gather, array_join, array_order, broadcast_shapes, linalg
 from tfexp.ops.cast import cast
@@ -30,7 +31,7 @@ class LinearOperatorHouseholder(LinearOperator):
         name: str = "LinearOperatorHouseholder",
     ):
         with name_scope(name, values=[reflection_axis]):
-            self._axis = convert_to_tensor(reflection_axis, name="reflection_axis")
+            self._axis = kept(reflection_axis, "reflection_axis")
         if self._axis.shape.rank == 0:
             raise ValueError(f"Argument reflection_axis must have at least 1 dimension.  Found: {self._axis}")
         if is_positive_definite:

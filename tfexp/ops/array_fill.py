@@ -386,7 +386,16 @@ def _(ctx: Any, input: Array, shape: Array) -> Array:
     try:
         return np.broadcast_to(input, dims).copy()
     except ValueError:
-        raise ValueError(f"Incompatible shapes: {dims_text(np.shape(input))} vs. {dims_text(dims)}") from None
+        raise ValueError(_unlike(np.shape(input), dims)) from None
+
+
+def _unlike(given: tuple[int, ...], wanted: tuple[int, ...]) -> str:
+    """Why the one shape does not become the other: even if both could be broadcast to a third."""
+    try:
+        np.broadcast_shapes(given, wanted)
+    except ValueError:
+        return f"Incompatible shapes: {dims_text(given)} vs. {dims_text(wanted)}"
+    return f"Unable to broadcast tensor of shape {dims_text(given)} to tensor of shape {dims_text(wanted)}"
 
 
 @broadcast_to_op.gradient

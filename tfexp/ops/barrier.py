@@ -52,13 +52,11 @@ def _(
 
     found: barrier_resource.Barrier = shared_or_own(ctx, "barrier", container, shared_name, make)
     wanted = make(found.name)
-    if (found.types, found.shapes) != (wanted.types, wanted.shapes):
-        raise InvalidArgumentError(
-            None,
-            None,
-            f"Shared barrier '{found.name}' has component types {found.types} and shapes {found.shapes} but requested were "
-            f"{wanted.types} and {wanted.shapes}",
-        )
+    compared = (("types", found.types, wanted.types), ("shapes", found.shapes, wanted.shapes))
+    for what, ours, theirs in compared:
+        if ours != theirs:
+            text = f"Shared barrier '{found.name}' has component {what} {ours} but requested component {what} were {theirs}"
+            raise InvalidArgumentError(None, None, text)
     return found
 
 
@@ -137,9 +135,8 @@ class Barrier:
         self._shapes = [TensorShape(None)] * len(self._types)
         if shapes is not None:
             self._shapes = _checked(shapes, len(self._types))
-        given = [] if shapes is None else self._shapes
         self._barrier_ref: Tensor = barrier(
-            component_types=self._types, shapes=given, shared_name=shared_name or "", name=name
+            component_types=self._types, shapes=self._shapes, shared_name=shared_name or "", name=name
         )
         self._name = self._barrier_ref.op.name.rpartition("/")[2]
 
@@ -203,12 +200,15 @@ class Barrier:
 
 
 def _checked(shapes: Any, count: int) -> list[TensorShape]:
+    """A shape for each component; that of a barrier of one may stand alone."""
+    if isinstance(shapes, TensorShape) or all(size is None or isinstance(size, int) for size in shapes):
+        shapes = [shapes]
     known = [as_shape(shape) for shape in shapes]
     if len(known) != count:
         raise ValueError(f"There are {count} component types, but {len(known)} shapes: there must be one for each")
-    for shape in known:
-        if not shape.is_fully_defined():
-            raise ValueError(f"All shapes of a barrier must be fully defined, but got {shape}")
+    if not all(shape.is_fully_defined() for shape in known):
+        raise ValueError(f"All shapes must be fully defined: {known}")
+    for i, shape in enumerate(known):
         if shape.num_elements() == 0:
-            raise ValueError(f"Empty tensors are not supported, but received shape '{shape}'")
+            raise ValueError(f"Empty tensors are not supported, but received shape '{shape}' at index {i}")
     return known

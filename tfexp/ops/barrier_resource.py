@@ -69,6 +69,7 @@ class Barrier:
         """Give a component to each of the keys. Keys that are new get the next number, all of one call the same."""
         self._check(component, keys, values)
         with self._lock:
+            self._check_open(keys)
             index = self._next_index
             try:
                 for key, value in zip(keys.tolist(), values, strict=True):
@@ -86,24 +87,30 @@ class Barrier:
                 "Keys must be a vector, and there must be as many values; there are keys of shape "
                 f"{dims_text(keys.shape)} and values of shape {dims_text(values.shape)}"
             )
+        if keys.size and not values.size:
+            raise invalid(
+                f"Tensors with no elements are not supported {self.name}: received shape {dims_text(values.shape)}"
+            )
         if not self.shapes[component].is_compatible_with(values.shape[1:]):
             raise invalid(
                 f"Shape mismatch in tuple component {component} of barrier {self.name}. Expected {self.shapes[component]}, "
                 f"got {dims_text(values.shape[1:])}"
             )
 
-    def _insert(self, component: int, key: bytes, value: Any, index: int) -> bool:
-        """Whether the key is new."""
-        is_new = key not in self._incomplete
-        if self._closed and (is_new or self._cancelled):
-            what = "attempted to insert a brand new key" if is_new else "its pending enqueues were cancelled; key"
+    def _check_open(self, keys: np.ndarray) -> None:
+        """A closed barrier takes no new keys; one whose pending elements are cancelled takes nothing."""
+        new = sum(key not in self._incomplete for key in keys.tolist())
+        if self._closed and (new or self._cancelled):
             raise CancelledError(
                 None,
                 None,
-                f"Barrier {self.name} is closed, but {what}: {key.decode(errors='replace')}.  Pending enqueues cancelled: "
-                f"{int(self._cancelled)}.  Insertion index: {component}.  Number of incomplete keys: "
-                f"{len(self._incomplete)}.",
+                f"Barrier {self.name} is closed.  Pending enqueues cancelled: {int(self._cancelled)}.  "
+                f"Number of new insertions: {new}.  Number of incomplete keys: {len(self._incomplete)}.",
             )
+
+    def _insert(self, component: int, key: bytes, value: Any, index: int) -> bool:
+        """Whether the key is new."""
+        is_new = key not in self._incomplete
         number, parts = self._incomplete.setdefault(key, (index, [None] * len(self.types)))
         if parts[component] is not None:
             raise invalid(

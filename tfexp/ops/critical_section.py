@@ -10,12 +10,12 @@ from tfexp.core import dtypes, nest
 from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import colocate_with, control_dependencies, executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.scopes import collect, colocate_with, control_dependencies, executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_identity, mutex
 
 # The collections of all sections and executions of a graph.
-_SECTIONS, _EXECUTIONS = "critical_sections", "critical_section_executions"
+CRITICAL_SECTIONS, CRITICAL_SECTION_EXECUTIONS = "critical_sections", "critical_section_executions"
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class CriticalSection:
         with name_scope(name, "CriticalSection") as scope, control_dependencies(None):
             self._name = scope.removesuffix("/")
             self._handle: Tensor = mutex.mutex_op(shared_name=shared_name or scope, name=scope)
-        get_default_graph().add_to_collection(_SECTIONS, self)
+        collect(CRITICAL_SECTIONS, self)
 
     @property
     def name(self) -> str:
@@ -50,13 +50,15 @@ class CriticalSection:
         ValueError where `fn` uses the section itself, or where it and another section's function use the same resource
         and either of them asked for `exclusive_resource_access`.
         """
+        if executing_eagerly():
+            return self._execute_eagerly(fn)
         graph = get_default_graph()
         with name_scope(name, "critical_section_execute"):
             lock: Tensor = mutex.mutex_lock_op(self._handle)
             before = len(graph._operations)
             with control_dependencies([lock]):
                 made = fn()
-            created = [] if executing_eagerly() else list(graph._operations)[before:]
+            created = list(graph._operations)[before:]
             self._wait_for_arguments(created, lock.op)
             resources = {t: None for op in created for t in op.inputs if t.dtype is dtypes.resource}
             self._check(tuple(resources), exclusive_resource_access)
@@ -69,8 +71,15 @@ class CriticalSection:
             with control_dependencies([done]):
                 outputs = [_same(value) for value in results]
             execution = _ExecutionSignature(lock.op, self._handle, tuple(resources), exclusive_resource_access)
-            graph.add_to_collection(_EXECUTIONS, execution)
+            graph.add_to_collection(CRITICAL_SECTION_EXECUTIONS, execution)
             return nest.pack_sequence_as(made, outputs)
+
+    def _execute_eagerly(self, fn: Callable[[], Any]) -> Any:
+        """An error of `fn` lets go of the section with the lock."""
+        lock = mutex.mutex_lock_op(self._handle)
+        made = nest.map_structure(_same, fn())
+        mutex.consume_mutex_lock_op(lock)
+        return made
 
     def _wait_for_arguments(self, created: list[Operation], lock: Operation) -> None:
         """Have the lock taken when all is there that the function uses: nobody waits for the section in vain."""
@@ -85,14 +94,14 @@ class CriticalSection:
             raise ValueError(
                 f"Attempting to lock CriticalSection {self.name!r} within its own execute(): it would wait for ever"
             )
-        for other in get_default_graph().get_collection(_EXECUTIONS):
+        for other in get_default_graph().get_collection(CRITICAL_SECTION_EXECUTIONS):
             if other.handle is self._handle or not (exclusive or other.exclusive_resource_access):
                 continue
             shared = [resource.name for resource in other.resources if resource in resources]
             if shared:
                 raise ValueError(
                     f"CriticalSection {self.name!r} uses the resources {shared}, as CriticalSection {other.handle.op.name!r}"
-                    " does, and one of them asked for exclusive_resource_access"
+                    " does, and one of them requested exclusive resource access (exclusive_resource_access=True)"
                 )
 
 

@@ -13,7 +13,7 @@ from tfexp.ops.array import expand_dims, reshape, shape
 from tfexp.ops.array_fill import ones_like
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_gather import scatter_nd
-from tfexp.ops.array_join import concat
+from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_mask import boolean_mask, sequence_mask, where
 from tfexp.ops.array_order import transpose
 from tfexp.ops.array_pad import pad
@@ -83,7 +83,7 @@ def ctc_loss_v2(
                 raise ValueError("blank_index must be given when using SparseTensor labels.")
             sparse = SparseTensor.from_value(labels)
         else:
-            sparse = dense_labels_to_sparse(convert_to_tensor(labels, dtypes.int32, name="labels"), label_length)
+            sparse = dense_labels_to_sparse(labels, label_length)
         known = logits.get_shape().with_rank(3)[2].value
         classes: Any = shape(logits)[2] if known is None else known  # type: ignore[index]
         blank = (blank_index or 0) % classes
@@ -92,15 +92,17 @@ def ctc_loss_v2(
             sparse = SparseTensor(
                 sparse.indices, where(less(sparse.values, blank), sparse.values, sparse.values - 1), sparse.dense_shape
             )
-        return ctc_loss(sparse, logits, logit_length)
+        return ctc_loss(sparse, logits, cast(logit_length, dtypes.int32))
 
 
-def dense_labels_to_sparse(labels: Tensor, lengths: Any) -> SparseTensor:
-    """[batch, time] labels, of which the first `lengths` of each row count, as a SparseTensor."""
+def dense_labels_to_sparse(labels: Any, lengths: Any) -> SparseTensor:
+    """[batch, time] labels of any integers, of which the first `lengths` of each row count, as int32 [batch, longest]."""
+    labels = cast(convert_to_tensor(labels, name="labels"), dtypes.int32)
     labels.set_shape([None, None])
     mask = sequence_mask(lengths, shape(labels)[1])  # type: ignore[index]
     mask.set_shape(labels.get_shape())
-    return SparseTensor(where(mask), boolean_mask(labels, mask), cast(shape(labels), dtypes.int64))
+    dims = [cast(shape(labels)[0], dtypes.int64), cast(reduce_max(lengths), dtypes.int64)]  # type: ignore[index]
+    return SparseTensor(where(mask), boolean_mask(labels, mask), stack(dims))
 
 
 def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:

@@ -16,6 +16,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape
 from tfexp.formats.csv_scan import PlainFields
+from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import with_rank_at_most
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
@@ -280,7 +281,7 @@ def decode_csv(
             raise ValueError("Length of select_cols and record_defaults do not match.")
     fields: list[Tensor] = decode_csv_op(
         records,
-        list(record_defaults),
+        list(record_defaults) if executing_eagerly() else record_defaults,
         field_delim=field_delim,
         use_quote_delim=use_quote_delim,
         na_value=na_value,

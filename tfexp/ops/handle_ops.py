@@ -141,7 +141,9 @@ def behind_strings(kernel: Kernel) -> Kernel:
     def function(ctx: Any, handle: Any, *inputs: Any, **attrs: Any) -> Any:
         thing = getattr(handle, "thing", None)
         if thing is None:
-            raise NotFoundError(None, None, f"No such resource in this step: {handle}")
+            container, name = map(as_text, np.ravel(handle)[:2].tolist())
+            text = f"Container {container} does not exist. (Could not find resource: {container}/{name})"
+            raise NotFoundError(None, None, text)
         return kernel.function(ctx, thing, *inputs, **attrs)
 
     return dataclasses.replace(kernel, function=function)

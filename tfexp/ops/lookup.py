@@ -14,7 +14,7 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, get_collection, get_default_graph, name_scope
+from tfexp.graph.scopes import collect, get_collection, get_default_graph, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import lookup_ops
@@ -180,7 +180,7 @@ class MutableHashTable(LookupInterface, SavedState):
             # Without its scopes, unless that would hide another table of the graph from the saver.
             taken = any(known.name == name for known in get_collection(GraphKeys.SAVEABLE_OBJECTS))
             key = self._resource_handle._op.name if taken else name
-            add_to_collection(GraphKeys.SAVEABLE_OBJECTS, SaveableTable(self, key))
+            collect(GraphKeys.SAVEABLE_OBJECTS, SaveableTable(self, key))
 
     def _create_resource(self, name: str) -> Tensor:
         settings = {"key_dtype": self._key_dtype, "value_dtype": self._value_dtype, "name": name}

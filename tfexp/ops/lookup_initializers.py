@@ -10,7 +10,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, device, name_scope
+from tfexp.graph.scopes import collect, device, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import lookup_ops
 from tfexp.ops.lookup_file import LINE_NUMBER, WHOLE_LINE
@@ -63,7 +63,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
             # Importing takes any shapes; that they agree is said here, where it is known.
             self._keys.get_shape().assert_is_compatible_with(self._values.get_shape())
             filled: Operation = lookup_ops.lookup_table_import(table.resource_handle, self._keys, self._values)
-        add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
+        collect(GraphKeys.TABLE_INITIALIZERS, filled)
         return filled
 
 
@@ -109,15 +109,17 @@ class TextFileInitializer(TableInitializerBase):
         self._vocab_size = vocab_size
         self._delimiter = delimiter
         self._name = name if name is not None else "text_file_init"
+        self._is_node = isinstance(filename, Tensor) and not executing_eagerly()
         with device("CPU"):
             self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
 
     @property
     def shared_name(self) -> str:  # type: ignore[override]  # here it depends on what was given
-        path = constant_value(self._filename)
-        if path is None:
-            return ""
-        parts = [path.item().decode(), *([] if self._vocab_size is None else [self._vocab_size]), *self._columns]
+        if self._is_node:
+            path = str(self._filename)
+        else:
+            path = constant_value(self._filename).item().decode()  # type: ignore[union-attr]
+        parts = [path, *([] if self._vocab_size is None else [self._vocab_size]), *self._columns]
         return "hash_table_" + "_".join(map(str, parts))
 
     def initialize(self, table: Any) -> Operation:
@@ -131,10 +133,10 @@ class TextFileInitializer(TableInitializerBase):
                 vocab_size=-1 if self._vocab_size is None else self._vocab_size,
                 delimiter=self._delimiter,
             )
-        add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
+        collect(GraphKeys.TABLE_INITIALIZERS, filled)
         # What a saved model has to bring along: a name that is known only in the run cannot be.
         if constant_value(self._filename) is not None:
-            add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
+            collect(GraphKeys.ASSET_FILEPATHS, self._filename)
         return filled
 
 

@@ -288,6 +288,8 @@ class StaticTable(Table):
             self._entries, self._initialized = entries, True
 
     def replace(self, keys: Array, values: Array) -> None:
+        if not keys.size:
+            raise InvalidArgumentError(None, None, "keys and values cannot be empty tensors.")
         self.initialize(keys, values)
 
     def find(self, keys: Array, default: Array) -> Array:

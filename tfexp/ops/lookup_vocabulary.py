@@ -59,18 +59,16 @@ class StrongHashSpec(HasherSpec):
 class _IdsOrBuckets(LookupInterface):
     """The ids of a table (if there is one), then `num_oov_buckets` more for all that it does not have."""
 
-    def __init__(self, table: Any, num_oov_buckets: int, hasher: Callable[..., Any], key_dtype: DType):
+    def __init__(self, table: Any, num_oov_buckets: int, spec: HasherSpec, key_dtype: DType, name: str | None):
         self._table = table
         self._num_oov_buckets = num_oov_buckets
-        self._hasher = hasher
+        self._hasher_spec = spec
+        self._name = name.rstrip("/") if name else "hash_bucket" if table is None else table.name
         super().__init__(key_dtype, dtypes.int64)
 
     @property
     def name(self) -> str:
-        return self._own_name() if self._table is None else self._table.name
-
-    def _own_name(self) -> str:
-        return "hash_bucket"
+        return self._name
 
     @property
     def resource_handle(self) -> Tensor | None:
@@ -105,7 +103,7 @@ class _IdsOrBuckets(LookupInterface):
 
     def _ids(self, values: Any) -> Tensor:
         text = values if values.dtype.base_dtype == dtypes.string else as_string(values)
-        buckets: Any = self._hasher(text, num_buckets=self._num_oov_buckets, name="hash_bucket")
+        buckets: Any = _hasher(self._hasher_spec)(text, num_buckets=self._num_oov_buckets, name="hash_bucket")
         if self._table is None:
             return buckets  # type: ignore[no-any-return]
         ids = self._table.lookup(values)
@@ -115,8 +113,6 @@ class _IdsOrBuckets(LookupInterface):
 
 
 def _hasher(spec: Any) -> Callable[..., Any]:
-    if not isinstance(spec, HasherSpec):
-        raise TypeError(f"hasher_spec must be of type HasherSpec, got {spec}")
     if spec.hasher == "fasthash":
         return string_to_hash_bucket_fast
     if spec.hasher == "stronghash":
@@ -139,7 +135,6 @@ class IdTableWithHashBuckets(_IdsOrBuckets):
         name: str | None = None,
         key_dtype: Any = None,
     ):
-        self._name = name.rstrip("/") if name else None
         if table is not None:
             key_dtype = table.key_dtype if key_dtype is None else dtypes.as_dtype(key_dtype)
             if table.key_dtype.is_integer != key_dtype.is_integer:
@@ -152,10 +147,9 @@ class IdTableWithHashBuckets(_IdsOrBuckets):
             key_dtype = dtypes.as_dtype(dtypes.string if key_dtype is None else key_dtype)
         if not key_dtype.is_integer and key_dtype != dtypes.string:
             raise TypeError(f"Invalid key_dtype, expected integer or string, got {key_dtype}.")
-        super().__init__(table, num_oov_buckets, _hasher(hasher_spec), key_dtype)
-
-    def _own_name(self) -> str:
-        return self._name or "hash_bucket"
+        if not isinstance(hasher_spec, HasherSpec):
+            raise TypeError(f"hasher_spec must be of type HasherSpec, got {hasher_spec}")
+        super().__init__(table, num_oov_buckets, hasher_spec, key_dtype, name)
 
 
 class StaticVocabularyTable(_IdsOrBuckets):
@@ -174,7 +168,6 @@ class StaticVocabularyTable(_IdsOrBuckets):
         if num_oov_buckets <= 0:
             raise ValueError("oov_buckets must be > 0.")
         key_dtype = None if lookup_key_dtype is None else dtypes.as_dtype(lookup_key_dtype)
-        self._name = name
         table = None
         if initializer is not None:
             _check_types(initializer.key_dtype, initializer.value_dtype)
@@ -184,10 +177,7 @@ class StaticVocabularyTable(_IdsOrBuckets):
                 kind = "integer" if key_dtype.is_integer else "non-integer"
                 raise TypeError(f"Invalid key dtype, expected {kind} but got {initializer.key_dtype}.")
             table = StaticHashTable(initializer, default_value=-1)
-        super().__init__(table, num_oov_buckets, string_to_hash_bucket_fast, key_dtype or dtypes.string)
-
-    def _own_name(self) -> str:
-        return self._name or "hash_bucket"
+        super().__init__(table, num_oov_buckets, FastHashSpec, key_dtype or dtypes.string, name)
 
 
 def _check_types(key_dtype: DType, value_dtype: DType) -> None:

@@ -10,7 +10,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.replica_modes import SUMMED_LOSSES
-from tfexp.graph.scopes import add_to_collection, control_dependencies, get_collection, get_default_graph, name_scope
+from tfexp.graph.scopes import collect, control_dependencies, get_collection, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, shape, size, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
@@ -67,7 +67,7 @@ class Reduction:
 def add_loss(loss: Any, loss_collection: str | None = GraphKeys.LOSSES) -> None:
     """Keep `loss` in the collection. Source: `tf.losses.add_loss`."""
     if loss_collection:
-        add_to_collection(loss_collection, loss)
+        collect(loss_collection, loss)
 
 
 def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES) -> list[Any]:

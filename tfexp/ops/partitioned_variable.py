@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tfexp.core.dtypes import DType, as_dtype
-from tfexp.core.shape import TensorShape
+from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor, register_tensor_conversion_function
-from tfexp.graph.scopes import name_scope
+from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat
@@ -77,7 +77,13 @@ class PartitionedVariable:
             raise ValueError("variable_list may not be empty")
         for variable in variable_list:
             if variable._get_save_slice_info() is None:
-                raise ValueError(f"Variable {variable.name} cannot be a part of {name}: it has no save_slice_info")
+                raise ValueError(
+                    f"The parts of {name} must have a save_slice_info available: {[v.name for v in variable_list]}; "
+                    f"{variable.name} has none"
+                )
+        wholes = [variable._get_save_slice_info().full_shape for variable in variable_list]
+        if any(whole != as_shape(shape).as_list() for whole in wholes):
+            raise ValueError(f"All variables' full shapes must match shape: {shape}; full shapes of the parts: {wholes}")
         self._name, self._shape, self._dtype = name, shape, dtype
         self._variable_list = sorted(variable_list, key=lambda v: v._get_save_slice_info().var_offset)
         self._partitions = list(partitions)
@@ -120,10 +126,11 @@ class PartitionedVariable:
 
     def as_tensor(self) -> Tensor:
         """The parts joined, as a new tensor named like the variable."""
-        with name_scope(None):
-            return self._joined()
+        with control_dependencies(None):
+            return self._concat()
 
-    def _joined(self) -> Tensor:
+    def _concat(self) -> Tensor:
+        """The same, which waits for what nodes wait for here."""
         parts = self._variable_list
         if len(parts) == 1:
             with name_scope(None):
@@ -133,18 +140,27 @@ class PartitionedVariable:
         with name_scope(None):
             return identity(whole, name=self._name)
 
-    def _each(self, method: str, value: Any, name: str | None, read_value: bool) -> list[Any]:
+    def _pieces(self, value: Any) -> Any:
+        """A value for each part: of a list as they are, of a variable as this one its parts, else pieces of the whole."""
+        if isinstance(value, PartitionedVariable):
+            return value._variable_list
+        if isinstance(value, list):
+            assert len(value) == len(self._variable_list), f"{len(value)} values for {len(self._variable_list)} parts"
+            return value
         value = convert_to_tensor(value, dtype=as_dtype(self._dtype).base_dtype)
         axis = partitioned_axis(self._partitions)
         sizes = [v.get_shape().as_list()[axis] for v in self._variable_list]
-        pieces = split(value, sizes, axis=axis)
+        return split(value, sizes, axis=axis)
+
+    def _each(self, method: str, value: Any, name: str | None, read_value: bool) -> list[Any]:
+        pieces = self._pieces(value)
         return [
             getattr(v, method)(piece, name=name, read_value=read_value)
             for v, piece in zip(self._variable_list, pieces, strict=True)
         ]
 
     def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> list[Any]:
-        """Set the whole from a tensor of its shape: one assignment for each part."""
+        """Set the whole from a tensor of its shape, or from a list with the value of each part: one assignment for each."""
         return self._each("assign", value, name, read_value)
 
     def assign_add(

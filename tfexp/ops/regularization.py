@@ -16,7 +16,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, colocate_with, name_scope
+from tfexp.graph.scopes import add_to_collection, colocate_with, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 
 
@@ -105,5 +105,6 @@ def add_regularization_loss(name: str, variable: Any, regularizer: Callable[[Any
         with beside, name_scope(f"{name}/Regularizer/"):
             return regularizer(variable)
 
-    if regularizer(variable) is not None:
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, RegularizationLoss(build))
+    loss = regularizer(variable)
+    if loss is not None:
+        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss if executing_eagerly() else RegularizationLoss(build))

@@ -46,19 +46,20 @@ def apart(indices: Array, values: Array, dims: Array) -> list[Parts]:
     return [Parts(place, element, dims[1:]) for place, element in zip(places, elements, strict=True)]
 
 
-def together(parts: list[Parts], outer: tuple[int, ...]) -> list[Array]:
+def together(parts: list[Parts], outer: tuple[int, ...], of_map: bool = False) -> list[Array]:
     """(indices, values, dims) of the batch of shape `outer`; its other sizes are the largest of any.
 
-    InvalidArgumentError when they differ in rank.
+    InvalidArgumentError when they differ in rank; that of those `of_map` counts the batch.
     """
     if not outer:
         return [parts[0].indices.copy(), parts[0].values.copy(), parts[0].dims.copy()]
     ranks = np.array([len(part.dims) for part in parts])
     if (ranks != ranks[0]).any():
         i = int(np.argmax(ranks != ranks[0]))
+        what, first, other = ("rank", ranks[0] + 1, ranks[i] + 1) if of_map else ("shape", ranks[0], ranks[i])
         raise invalid(
-            f"Inconsistent shape across SparseTensors: rank prior to SparseTensor[{i}] was: {ranks[0]} but rank of "
-            f"SparseTensor[{i}] is: {ranks[i]}"
+            f"Inconsistent {what} across SparseTensors: rank prior to SparseTensor[{i}] was: {first} but rank of "
+            f"SparseTensor[{i}] is: {other}"
         )
     counts = [len(part.values) for part in parts]
     number = np.repeat(np.arange(len(parts)), counts)

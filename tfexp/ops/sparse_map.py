@@ -110,7 +110,7 @@ def _(ctx: Any, sparse_handles: Array, *, container: Any, shared_name: Any) -> l
     if not len(sparse_handles):
         raise invalid("Must have at least one sparse handle to take.")
     parts = _map(ctx, container, shared_name).take(sparse_handles.tolist())
-    return together(parts, (len(parts),))
+    return together(parts, (len(parts),), of_map=True)
 
 
 def add_sparse(x: SparseTensor, map_op: Operation | None, many: bool) -> Tensor:
@@ -120,12 +120,12 @@ def add_sparse(x: SparseTensor, map_op: Operation | None, many: bool) -> Tensor:
     return numbers
 
 
-def take_many_sparse(handles: Tensor, map_op: Operation, rank: int | None) -> SparseTensor:
+def take_many_sparse(handles: Tensor, map_op: Operation, rank: int | None, name: str | None = None) -> SparseTensor:
     """A batch of what `map_op` has put into its map; `rank` is that of the batch, where it is known."""
     dtype = map_op.attrs["T"]
     with get_default_graph().colocate_with(map_op):
         shared_name = map_op.attrs["shared_name"] or map_op.name
-        indices, values, dims = take_many_op(handles, dtype=dtype, shared_name=shared_name)
+        indices, values, dims = take_many_op(handles, dtype=dtype, shared_name=shared_name, name=name)
     indices.set_shape([None, rank])
     dims.set_shape([rank])
     return SparseTensor(indices, values, dims)

@@ -1,7 +1,7 @@
 """Regular expressions: `tf.strings.regex_full_match`, `tf.regex_replace`.
 
-TensorFlow uses RE2; here Python's `re` reads the patterns, with RE2's meaning of `.`, `$`, `\\d`, `\\w`, `\\s`, `\\z`
-and `[[:alpha:]]`. Unicode classes (`\\pL`) are refused.
+TensorFlow uses RE2; here Python's `re` reads the patterns, with RE2's meaning of `.`, `$`, `\\d`, `\\w`, `\\s`, `\\z`,
+`[[:alpha:]]` and `\\pL`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import require_scalar
 from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
+from tfexp.ops.unicode_classes import inside_of_brackets
 
 # The insides of a bracket expression that stand for POSIX classes.
 _POSIX = {
@@ -38,7 +39,9 @@ _POSIX = {
     "xdigit": "0-9A-Fa-f",
 }
 _TOKEN = re.compile(
-    r"\\Q(?P<literal>.*?)(?:\\E|\Z)|(?P<escape>\\.)|\[:(?P<posix>\w+):\]|(?P<open>\[\^?\]?)|(?P<other>.)", re.DOTALL
+    r"\\Q(?P<literal>.*?)(?:\\E|\Z)|(?P<unicode>\\[pP](?:\{[^}]*\}|.))|"
+    r"(?P<escape>\\.)|\[:(?P<posix>\w+):\]|(?P<open>\[\^?\]?)|(?P<other>.)",
+    re.DOTALL,
 )
 
 
@@ -54,9 +57,11 @@ def _translated(pattern: str) -> str:
             if not inside or match["posix"] not in _POSIX:
                 raise re.error(f"invalid character class: {token}")
             token = _POSIX[match["posix"]]
+        elif match["unicode"] is not None:
+            token = _unicode_class(token, inside)
         elif token == r"\z" or (token == "$" and not inside):
             token = r"\Z"
-        elif token in (r"\p", r"\P", r"\C", r"\Z") or (token == r"\X"):
+        elif token in (r"\C", r"\X", r"\Z"):
             raise re.error(f"{token} is not supported")
         elif match["open"] is not None:
             token = token.replace("[", r"\[", 1) if inside else token
@@ -67,6 +72,14 @@ def _translated(pattern: str) -> str:
             token = "\\" + token
         parts.append(token)
     return "".join(parts)
+
+
+def _unicode_class(token: str, inside: bool) -> str:
+    try:
+        points = inside_of_brackets(token)
+    except LookupError:
+        raise re.error(f"invalid character class range: {token}") from None
+    return points if inside else f"[{points}]"
 
 
 @functools.lru_cache(maxsize=64)

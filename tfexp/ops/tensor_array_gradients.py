@@ -22,7 +22,7 @@ from tfexp.ops.tensor_array_ops import (
 
 def _source(grad: Tensor) -> str:
     """Which call of tf.gradients `grad` belongs to: its name scope, up to the last part that starts with "gradients"."""
-    parts = grad._op.name.split("/")
+    parts = grad.name.split("/")
     found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
     if not found:
         raise ValueError(

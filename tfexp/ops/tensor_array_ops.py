@@ -5,6 +5,7 @@ The flow, a float scalar, carries no value: it orders reads after writes.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
 _FLOW = np.float32(0)
+_numbers = itertools.count()  # an array's name has one, as nodes run again and again
 
 
 class _Element:
@@ -102,8 +104,7 @@ class Elements:
             raise self._error(
                 f"Could not write to TensorArray index {index} because the value shape is {_text(shape)} which is "
                 f"incompatible with the TensorArray's inferred element shape: {shape_text(self.element_shape)} (consider "
-                "setting "
-                "infer_shape=False)."
+                "setting infer_shape=False)."
             )
         self._fits = (self.element_shape, shape)
 
@@ -134,9 +135,8 @@ class Elements:
                 f"Could not read from TensorArray index {index}.  Furthermore, the element shape is not fully defined: "
                 f"{shape_text(self.element_shape) if self.element_shape.rank is not None else '<unknown>'}.  It is possible "
                 "you are working with a resizeable TensorArray and stop_gradients is not allowing the gradients to be "
-                "written.  "
-                "If you set the full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
-                "returned instead of incurring this error."
+                "written.  If you set the full element_shape property on the forward TensorArray, the proper all-zeros "
+                "tensor will be returned instead of incurring this error."
             )
         fill: Any = b"" if self.dtype.as_numpy_dtype is object else 0
         return np.full(shape, fill, self.dtype.as_numpy_dtype)  # type: ignore[arg-type]
@@ -197,7 +197,7 @@ def _(
 ) -> list[Any]:
     if size < 0:
         raise InvalidArgumentError(None, None, "Size should be >= 0.")
-    name = tensor_array_name or ctx.node_name
+    name = f"{tensor_array_name or ctx.node_name}_{next(_numbers)}"
     elements = Elements(name, dtype, int(size), element_shape, dynamic_size, clear_after_read, identical_element_shapes)
     return [elements, _FLOW]
 

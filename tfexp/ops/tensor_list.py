@@ -402,14 +402,18 @@ def _joined(value: TensorList, dtype: DType, asked: TensorShape, leading: Sequen
     found = [item for item in held if item is not None]
     alike = len(found) < len(value) and not leading  # then what is missing has all of the others' shape
     shape = value.merged_shape(asked) if alike else value.known_shape(asked)
-    if shape.rank == 0 or not all(item.ndim for item in found):
+    if shape.rank == 0:
         raise invalid("Concat requires elements to be at least vectors, found scalars instead.")
+    scalar = next((i for i, item in enumerate(held) if item is not None and not item.ndim), None)
+    if scalar is not None:
+        raise invalid(f"Concat saw a scalar shape at index {scalar} but requires at least vectors.")
     first, rest = (None, TensorShape(None)) if shape.rank is None else (shape.as_list()[0], shape[1:])
-    try:
-        for each in found:
-            rest = rest.merge_with(each.shape[1:])
-    except ValueError as error:
-        raise invalid(f"Tried to concat tensors with unequal shapes: {error}") from None
+    for each in found:
+        other = TensorShape(each.shape[1:])
+        if not rest.is_compatible_with(other):
+            kind = "shapes" if rest.rank == other.rank else "ranks"
+            raise invalid(f"Tried to concat tensors of unequal shapes: Incompatible {kind}: {rest} vs. {other}")
+        rest = rest.merge_with(other)
     if len(found) < max(len(value), 1) and not rest.is_fully_defined():
         raise invalid(
             "All except the first dimension must be fully defined when concating an empty tensor list, or one with "

@@ -23,7 +23,7 @@ script_op.shape(lambda input: input)
 
 
 @functools.cache
-def _runs() -> tuple[Array, Array]:
+def runs_of_scripts() -> tuple[Array, Array]:
     """(where runs begin, their scripts), from before the first code point on."""
     pairs = [run.split(":") for run in _FILE.read_text(encoding="ascii").split()]
     starts = [np.iinfo(np.int32).min, *(int(start, 16) for start, _ in pairs)]
@@ -32,7 +32,7 @@ def _runs() -> tuple[Array, Array]:
 
 @script_op.kernel("CPU")
 def _(ctx: Any, input: Array) -> Array:
-    starts, scripts = _runs()
+    starts, scripts = runs_of_scripts()
     return scripts[np.searchsorted(starts, input, "right") - 1]
 
 

@@ -190,8 +190,6 @@ class VariableScope:
         self, name: str | None, dtype: Any = None, initializer: Any = None, **arguments: Any
     ) -> Any:
         """The parts of a variable named like the scope, or below it."""
-        if initializer is not None and not callable(initializer) and dtype is not None:
-            _check_dtype(initializer, dtypes.as_dtype(dtype))
         request = Request(
             name="/".join(part for part in (self._name, name) if part),
             dtype=_first(dtype, self._dtype),

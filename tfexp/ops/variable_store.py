@@ -17,8 +17,9 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
+from tfexp.graph.scopes import add_to_collection, executing_eagerly, get_collection, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_slice
 from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
@@ -178,9 +179,17 @@ class VariableStore:
             )
         self._vars[request.name] = variable  # type: ignore[index]
         variables_made(self)
+        if executing_eagerly() and self in get_collection(_STORE):
+            self._collect(variable, request.collections)
         if request.regularizer:
             add_regularization_loss(str(request.name), variable, request.regularizer)
         return variable
+
+    def _collect(self, variable: Any, collections: Sequence[Any] | None) -> None:
+        """Of eager variables only those of an EagerVariableStore, which live as long as it does, are in collections."""
+        trainable = [GraphKeys.TRAINABLE_VARIABLES] if variable.trainable else []
+        for key in dict.fromkeys([*(collections or [GraphKeys.GLOBAL_VARIABLES]), *trainable]):
+            add_to_collection(key, variable)
 
     def _shared(self, request: Request, shape: TensorShape, dtype: DType) -> Any:
         name = request.name
@@ -214,6 +223,8 @@ class VariableStore:
         by_value = request.initializer is not None and not callable(request.initializer)
         if by_value:
             shape = shape.merge_with(_shape_of(request.initializer))
+        if isinstance(request.initializer, Tensor):
+            dtype = request.initializer.dtype.base_dtype
         partitions = None
         if request.partitioner is not None:
             partitions = call_partitioner(request.partitioner, shape, dtype)

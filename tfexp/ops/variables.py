@@ -84,8 +84,9 @@ class RefVariable(Variable):
         keys = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
         if self._trainable and GraphKeys.TRAINABLE_VARIABLES not in keys:
             keys.append(GraphKeys.TRAINABLE_VARIABLES)
-        for key in dict.fromkeys(keys):
-            self._ref()._graph.add_to_collection(key, self)
+        graph = self._ref()._graph
+        for key in {} if graph.is_eager else dict.fromkeys(keys):  # eager ones live as long as somebody holds them
+            graph.add_to_collection(key, self)
 
     def _make_nodes(self, initial_value: Any, name: str | None, dtype: Any, shape: Any, validate_shape: bool) -> None:
         by_function = callable(initial_value)

@@ -30,7 +30,6 @@ from tfexp.core.kernel import DEAD, Ref, aligned_empty
 from tfexp.core.op import Op, flatten_args, group_inputs, output_types, set_builder
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph import defaults, tape
-from tfexp.graph.collections import GraphKeys
 from tfexp.graph.eager_tensor import DEVICE, EagerOperation, EagerTensor
 from tfexp.graph.function import Function
 from tfexp.graph.function_graph import FunctionGraph
@@ -256,11 +255,6 @@ class EagerGraph(Graph):
         if device_name_or_function is not None and not callable(device_name_or_function):
             canonical_name(device_name_or_function)
         yield
-
-    def add_to_collection(self, name: Any, value: Any) -> None:
-        """Only the global step is collected, for those who look for it; what else a program needs it keeps in Python."""
-        if name == GraphKeys.GLOBAL_STEP:
-            super().add_to_collection(name, value)
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         pass

@@ -29,6 +29,15 @@ class OperatorShapesInfo:
 OperatorBuildInfo = OperatorShapesInfo
 
 
+class CheckTapeSafeSkipOptions:
+    """Answers that need not depend on all of an operator's variables."""
+
+    DETERMINANT = "determinant"
+    DIAG_PART = "diag_part"
+    LOG_ABS_DETERMINANT = "log_abs_determinant"
+    TRACE = "trace"
+
+
 class LinearOperatorDerivedClassTest(tf.test.TestCase):
     """Tests of one kind of operator."""
 
@@ -91,6 +100,30 @@ class LinearOperatorDerivedClassTest(tf.test.TestCase):
         )
         batch = self.evaluate(operator.batch_shape_tensor()).tolist() if with_batch else []
         return random_normal([*batch, rows, 2], dtype=operator.dtype)
+
+    def check_tape_safe(self, operator: Any, skip_options: Iterable[str] | None = None) -> None:
+        """That answers depend on each of the operator's variables, as tapes see it, but for those of `skip_options`."""
+        if not operator.variables:
+            raise AssertionError("`operator.variables` was empty")
+        questions: dict[str, Callable[[], Any]] = {
+            "dense": operator.to_dense,
+            "adjoint": lambda: operator.adjoint().to_dense(),
+            "matmul": lambda: operator.matmul(self.make_x(operator, adjoint=False)),
+        }
+        if operator.is_square:
+            questions |= {"diag_part": operator.diag_part, "trace": operator.trace}
+            if operator.is_non_singular:
+                questions |= {
+                    "determinant": operator.determinant,
+                    "log_abs_determinant": operator.log_abs_determinant,
+                    "solve": lambda: operator.solve(self.make_rhs(operator, adjoint=False)),
+                    "inverse": lambda: operator.inverse().to_dense(),
+                }
+        for name in questions.keys() - set(skip_options or ()):
+            with tf.GradientTape() as tape:
+                answer = questions[name]()
+            for gradient in tape.gradient(answer, operator.variables):
+                assert gradient is not None, name
 
     @staticmethod
     def skip_these_tests() -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op
@@ -14,8 +15,14 @@ from tfexp.linear_operators import batches
 from tfexp.linear_operators.derived import LinearOperatorAdjoint
 from tfexp.linear_operators.operator import LinearOperator
 from tfexp.ops import array, broadcast_shapes, check_compare, complex_numbers, linalg
+from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_unary import abs as absolute
 from tfexp.ops.variable_base import VariableV2
+
+
+def _to_complex(x: Any) -> Tensor:
+    """As complex numbers of the same precision, at least 64 bits."""
+    return cast(x, dtypes.complex128 if x.dtype in (dtypes.float64, dtypes.complex128) else dtypes.complex64)
 
 
 def assert_no_entries_with_modulus_zero(x: Any, message: str | None = None, name: str | None = None) -> Any:

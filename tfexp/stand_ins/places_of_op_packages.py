@@ -8,7 +8,7 @@ from tfexp.stand_ins.places_of_data import renamed
 
 _LINEAR_OPERATORS = (
     "adjoint block_diag circulant composition diag full_matrix householder identity inversion kronecker low_rank_update "
-    "lower_triangular toeplitz zeros"
+    "lower_triangular zeros"
 )
 
 
@@ -58,6 +58,7 @@ PACKAGES_OF_OPS = {
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",
     "ops.linalg.linear_operator_addition": "tfexp.stand_ins.linear_operator_addition",
     **{f"ops.linalg.linear_operator_{name}": "tf.linalg" for name in _LINEAR_OPERATORS.split()},
+    "ops.linalg.linear_operator_toeplitz": "tf.linalg tfexp.stand_ins.linear_operator_utilities",
     "ops.linalg.linear_operator_algebra": "tfexp.stand_ins.linear_operator_algebra",
     **{f"ops.linalg.{name}_registrations": "tf.linalg" for name in ("adjoint", "cholesky", "inverse", "matmul", "solve")},
     "ops.linalg.registrations_util": "tfexp.linear_operators.hints",

@@ -47,7 +47,7 @@ OPS = {
     "ops.control_flow_util_v2": "tfexp.stand_ins.functional_control_flow",
     "ops.control_flow_v2_func_graphs": "tfexp.stand_ins.functional_control_flow",
     "ops.control_flow_v2_toggles": "tf",
-    "ops.critical_section_ops": "tf",
+    "ops.critical_section_ops": "tf tfexp.ops.critical_section",
     "ops.cudnn_rnn_grad": "tf",
     "ops.ctc_ops": "tf.nn ops "
     + renamed("tf.nn", ctc_loss_dense="ctc_loss_v2")
@@ -149,7 +149,8 @@ OPS = {
     "ops.sets_impl": "tf.sets",
     "ops.sort_ops": "tf",
     "ops.sparse_grad": "tfexp.stand_ins.gradient_rules",
-    "ops.sparse_ops": "tf tf.sparse tfexp.ops.sparse_cross ops "
+    "ops.sparse_ops": "tf tf.sparse tfexp.stand_ins.sparse_maps tfexp.ops.sparse_cross ops "
+    + renamed("tfexp.ops.sparse_cross", _DEFAULT_HASH_KEY="DEFAULT_HASH_KEY")
     + renamed("tfexp.ops.sparse_serial", deserialize_sparse="deserialize_sparse")
     + renamed("tf.sparse", sparse_eye="eye", sparse_expand_dims="expand_dims")
     + renamed("tf.sparse", _sparse_cross="cross", sparse_cross_hashed="cross_hashed", _sparse_cross_hashed="cross_hashed")
@@ -177,7 +178,8 @@ OPS = {
     "ops.summary_ops_v2": "tf.contrib.summary tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
     "tfexp.version_2.summary tfexp.version_2.summary_experimental",
     "ops.template": "tf tfexp.ops.template",
-    "ops.tensor_array_grad": "tfexp.stand_ins.gradient_rules",
+    "ops.tensor_array_grad": "tfexp.stand_ins.gradient_rules "
+    + renamed("tfexp.ops.tensor_array_gradients", _GetGradSource="_source"),
     "ops.tensor_array_ops": "tf",
     "ops.unconnected_gradients": "tf",
     "ops.user_ops": "ops",

@@ -8,7 +8,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.scopes import executing_eagerly, get_default_graph
+from tfexp.graph.scopes import add_to_collection, executing_eagerly, get_collection, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.variable_base import VariableAggregation, node_name
@@ -54,7 +54,7 @@ def create_global_step(graph: Any = None) -> Any:
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     with graph.as_default(), graph.name_scope(None):
-        return get_variable(
+        step = get_variable(
             GraphKeys.GLOBAL_STEP,
             shape=[],
             dtype=dtypes.int64,
@@ -63,6 +63,9 @@ def create_global_step(graph: Any = None) -> Any:
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
             aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
         )
+        if executing_eagerly() and not get_collection(GraphKeys.GLOBAL_STEP):
+            add_to_collection(GraphKeys.GLOBAL_STEP, step)  # where it is looked for
+        return step
 
 
 def get_or_create_global_step(graph: Any = None) -> Any:
