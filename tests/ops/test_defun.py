@@ -230,3 +230,15 @@ def test_of_stateful_nodes_those_are_copied_that_it_names(session):
         return drawn + 10
 
     assert all(13 <= one < 17 for one in session.run(copied()))
+
+
+def test_the_seed_of_the_graph_around_it_is_not_that_of_what_it_draws(session):
+    tf.set_random_seed(3)
+
+    @Defun()
+    def drawn():
+        return tf.random_uniform([], seed=5), tf.random_uniform([])
+
+    drawn()
+    seeds = [(node.attr["seed"].i, node.attr["seed2"].i) for node in drawn.definition.node_def if "seed" in node.attr]
+    assert seeds[1] == (0, 0) and seeds[0][1] == 5

@@ -207,6 +207,7 @@ class DefinedFunction:
                 graph.variables_used.append(variable)
                 return variable.value() if self._reads_outside and isinstance(variable, ResourceVariable) else variable
 
+        graph.seed = None  # what it draws is not the same in each run, unless an op's own seed says so
         with graph.as_default():
             inputs = [graph.argument(t, None, name) for t, name in zip(self._input_types, self._argnames, strict=True)]
             with variable_scope(VariableScope(None), custom_getter=outside):
