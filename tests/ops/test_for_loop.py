@@ -46,3 +46,16 @@ def test_a_body_is_a_function_of_the_library():
         function = Defun(tf.int32, tf.float32, func_name="twice")(lambda turn, x: 2 * x)
         function.add_to_graph(tf.get_default_graph())
         assert session.run(tf.raw_ops.For(start=0, limit=3, delta=1, input=[1.0], body="twice")) == [8]
+
+
+def test_what_a_loop_takes_is_said_when_it_runs():
+    twice = Defun(tf.int32, tf.float32)(lambda turn, x: [x, x])
+    with tf.Graph().as_default(), tf.Session() as session:
+        for numbers, named in (([0], 3, 1), "start"), ((0, [3], 1), "limit"), ((0, 3, [1]), "delta"):
+            start, limit, delta = numbers
+            loop = tf.raw_ops.For(start=start, limit=limit, delta=delta, input=[1.0], body=twice)
+            with pytest.raises(InvalidArgumentError, match=rf"{named} must be a scalar, but \[1\]"):
+                session.run(loop)
+        loop = tf.raw_ops.For(start=0, limit=3, delta=1, input=[1.0], body=twice)
+        with pytest.raises(InvalidArgumentError, match="For loop body returned 2 arguments"):
+            session.run(loop)

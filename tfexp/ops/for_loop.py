@@ -11,21 +11,21 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array, own_copies
-from tfexp.ops.shape_rules import with_rank
 
 for_op = define_op("For(start: int32, limit: int32, delta: int32, input: T) -> (output: T) {T: list(type) >= 0; body: func}")
 
 
 @for_op.shape
 def _(start: InputShape, limit: InputShape, delta: InputShape, input: Sequence[InputShape]) -> list[TensorShape]:
-    for number in (start, limit, delta):
-        with_rank(number, 0)
     return [TensorShape(None)] * len(input)
 
 
 @for_op.kernel("CPU")
 def _(ctx: Any, start: Array, limit: Array, delta: Array, input: Sequence[Any], *, body: Any) -> list[Any]:
     """What body(i, *values) gives, i from `start` to before `limit` by `delta`, values being what it gave before."""
+    for name, number in (("start", start), ("limit", limit), ("delta", delta)):
+        if np.ndim(number):
+            raise InvalidArgumentError(None, None, f"{name} must be a scalar, but {list(np.shape(number))}")
     first, last, step = int(start), int(limit), int(delta)
     if not (first <= last and step > 0) and not (first >= last and step < 0):
         raise InvalidArgumentError(
@@ -37,5 +37,9 @@ def _(ctx: Any, start: Array, limit: Array, delta: Array, input: Sequence[Any], 
     function = ctx.function(body)
     values = list(input)
     for turn in range(first, last, step):
-        values = list(function([np.int32(turn), *values]))
+        given = list(function([np.int32(turn), *values]))
+        if len(given) != len(values):
+            text = f"For loop body returned {len(given)} arguments. Expected: {len(values)}"
+            raise InvalidArgumentError(None, None, text)
+        values = given
     return own_copies(values)

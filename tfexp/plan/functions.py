@@ -305,8 +305,11 @@ class _Expanded:
             merges.append(self._merge(f"merge_{i}", enter, enter))  # what comes back takes the second place below
         variables = [merge.outputs[0] for merge in merges]
         start = self._node("NoOp", "cond/start", controls=merges[:1])
-        (decided,), done = self._body(self._function(call.attrs["cond"]), variables, start, "cond")
-        decided = self._decision(decided, "input")
+        answers, done = self._body(self._function(call.attrs["cond"]), variables, start, "cond")
+        if len(answers) != 1:
+            text = f"Expected a single scalar return value from WhileOp cond, got {len(answers)} tensors."
+            raise InvalidArgumentError(None, call.origin, text)
+        decided = self._decision(answers[0], "input")
         boolean = (dtypes.bool, TensorShape([]))
         condition = self._node("LoopCond", "cond/end", [decided], [boolean], controls=done).outputs[0]
         switches = [self._switch(f"switch_{i}", value, condition) for i, value in enumerate(variables)]

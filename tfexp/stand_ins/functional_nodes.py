@@ -1,14 +1,20 @@
-"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For`, `partitioned_call`, `remote_call`. Source: TF 1.15."""
+"""Nodes that run a `Defun`: `functional_ops.If`, `While`, `For`, `Gradient`, `partitioned_call`, `remote_call`.
+
+Source: TF 1.15.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.tensor import Tensor
+from tfexp.ops.cast import cast
 from tfexp.ops.defun import Defun, get_extra_args
+from tfexp.ops.elementwise_unary import abs as abs_
 
 
 def _result_types(function: Any) -> list[Any]:
@@ -55,12 +61,45 @@ def For(
     hostmem: Any = None,
     rewrite_with_while: bool | None = None,
 ) -> list[Tensor]:
-    """What `body(i, *values)` makes of `inputs`, i from `start` to before `limit` by `delta`."""
+    """What `body(i, *values)` makes of `inputs`, i from `start` to before `limit` by `delta`.
+
+    `rewrite_with_while`: by a node that is called `While`, whose values begin with the number of the turn, that of turns,
+    `start` and `delta`.
+    """
+    if rewrite_with_while:
+        return _for_as_while(start, limit, delta, inputs, body, name)
     captured = body.captured_inputs
     if captured:
         body = _keeping_captured(body)
-    results: list[Tensor] = get_op("For")(start, limit, delta, [*inputs, *captured], body=body, name=name)
-    return results[: len(inputs)]
+    results = get_op("For")(start, limit, delta, [*inputs, *captured], body=body, name=name)
+    return list(results[: len(inputs)]) if inputs else []
+
+
+def _for_as_while(start: Any, limit: Any, delta: Any, inputs: Sequence[Any], body: Any, name: str | None) -> list[Tensor]:
+    step, distance = abs_(delta), abs_(limit - start)
+    span = cast(distance + step - 1, dtypes.float32)
+    turns = cast(span / cast(step, dtypes.float32), dtypes.int32)
+
+    def is_left(turn: Tensor, turns: Tensor, *_: Tensor) -> Tensor:
+        return turn < turns
+
+    def turned(turn: Tensor, turns: Tensor, start: Tensor, delta: Tensor, *values: Tensor) -> list[Any]:
+        results = body(start + turn * delta, *values)
+        following = results if isinstance(results, (list, tuple)) else [results] if values else []
+        return [turn + 1, turns, start, delta, *following]
+
+    types = [dtypes.int32] * 4 + list(body.declared_input_types[1:])
+    going_on = Defun(*types, func_name=f"{body.name}_Cond")(is_left)
+    once = Defun(*types, func_name=f"{body.name}_Body")(turned)
+    return While([0, turns, start, delta, *inputs], going_on, once, name=name)[4:]
+
+
+def Gradient(inputs: Sequence[Any], f: Any, name: str | None = None) -> list[Tensor]:
+    """The gradients of `f` for its arguments; `inputs` are these and a gradient for each result."""
+    tensors = [convert_to_tensor(one) for one in inputs]
+    types = list(f.declared_input_types)
+    results: list[Tensor] = get_op("SymbolicGradient")(tensors, Tout=types, f=f, name=name)
+    return results
 
 
 def _keeping_captured(body: Any) -> Any:
