@@ -210,3 +210,10 @@ def test_branches_that_do_not_fit() -> None:
     ):
         with pytest.raises(tf.errors.InvalidArgumentError, match=error):
             run(functional_ops.If(True, [1.0], *branches))
+
+
+def test_a_cond_without_a_name_has_the_usual_one() -> None:
+    for name in ("", None):
+        with tf.Graph().as_default() as graph, tf.name_scope("around"):
+            tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1), lambda: tf.constant(2), name=name)
+        assert [op.name for op in graph.get_operations() if op.type.endswith("If")] == ["around/cond"]
