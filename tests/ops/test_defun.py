@@ -242,3 +242,14 @@ def test_the_seed_of_the_graph_around_it_is_not_that_of_what_it_draws(session):
     drawn()
     seeds = [(node.attr["seed"].i, node.attr["seed2"].i) for node in drawn.definition.node_def if "seed" in node.attr]
     assert seeds[1] == (0, 0) and seeds[0][1] == 5
+
+
+def test_a_gradient_is_of_one_kind_and_gives_one_value_for_each_argument(session):
+    both = Defun(tf.float32, tf.float32)(lambda x, dy: [x, dy])
+    twice = Defun(tf.float32, func_name="twice", grad_func=both, python_grad_func=lambda op, dy: dy)(lambda x: x)
+    with pytest.raises(ValueError, match="Gradient defined twice for function twice"):
+        twice(1.0)
+    x = tf.constant(3.0)
+    y = Defun(tf.float32, grad_func=both)(lambda x: x * x)(x)
+    with pytest.raises(InvalidArgumentError, match=r"SymGrad expects to return 1 tensor\(s\), but get 2"):
+        session.run(tf.gradients(y, x))

@@ -134,6 +134,20 @@ def test_a_loop_over_numbers_by_a_while():
     assert names == {"turn", "turn_Cond", "turn_Body", "idle", "idle_Cond", "idle_Body"}
 
 
+def test_a_loop_over_numbers_whose_body_gives_nothing_and_uses_a_tensor_of_the_graph():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        step = tf.constant(5.0)
+
+        @Defun(tf.int32)
+        def idle(i):
+            tf.add(step, 1.0)
+
+        assert idle.captured_inputs == [step]
+        for by_while in (False, True):
+            assert functional_ops.For(0, 3, 1, [], idle, rewrite_with_while=by_while, name=f"loop_{by_while}") == []
+            session.run(graph.get_operation_by_name(f"loop_{by_while}"))
+
+
 def test_gradients_of_a_function_by_a_node():
     product = Defun(tf.float32, tf.float32)(lambda x, y: x * y * y)
     with tf.Graph().as_default(), tf.Session() as session:

@@ -129,8 +129,6 @@ class DefinedFunction:
         capture_resource_var_by_value: bool = True,
         attrs: Mapping[str, AttrValue] | None = None,
     ):
-        if grad_func is not None and python_grad_func is not None:
-            raise ValueError("Gradient defun and python gradient function cannot both be specified.")
         self._func, self._argnames, self._input_types = func, list(argnames), list(input_types)
         self._func_name, self._grad_func, self._python_grad_func = func_name, grad_func, python_grad_func
         self._out_names, self._shape_func = list(out_names or ()), shape_func
@@ -252,8 +250,13 @@ class DefinedFunction:
         return [graph.capture(convert_to_tensor(one)) for one in results]
 
     def add_to_graph(self, g: Graph) -> None:
-        """Put it, its gradient and what it calls into the library of `g`; InvalidArgumentError where its name is taken."""
+        """Put it, its gradient and what it calls into the library of `g`; InvalidArgumentError where its name is taken.
+
+        ValueError where it has a gradient of both kinds.
+        """
         function = self._made()
+        if self._grad_func is not None and self._python_grad_func is not None:
+            raise ValueError(f"Gradient defined twice for function {function.name}")
         if g._functions.get(function.name) is function:
             return
         if self._grad_func is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.cast import cast
 from tfexp.ops.defun import Defun, get_extra_args
@@ -43,7 +44,7 @@ def While(input_: Sequence[Any], cond: Any, body: Any, name: str | None = None, 
         raise ValueError(f"While op 'cond' and 'body' signatures do not match. {texts[0]} vs {texts[1]}")
     captured, asked = body.captured_inputs, cond
     if captured:
-        body = _keeping_captured(body)
+        body = _keeping_captured(body, "BodyWrapper")
         asked = Defun(*types, *[tensor.dtype for tensor in captured], func_name=f"{cond.name}_Wrapper")(
             lambda *values: cond(*values[: len(types)])
         )
@@ -70,7 +71,7 @@ def For(
         return _for_as_while(start, limit, delta, inputs, body, name)
     captured = body.captured_inputs
     if captured:
-        body = _keeping_captured(body)
+        body = _keeping_captured(body, "Wrapper")
     results = get_op("For")(start, limit, delta, [*inputs, *captured], body=body, name=name)
     return list(results[: len(inputs)]) if inputs else []
 
@@ -84,9 +85,7 @@ def _for_as_while(start: Any, limit: Any, delta: Any, inputs: Sequence[Any], bod
         return turn < turns
 
     def turned(turn: Tensor, turns: Tensor, start: Tensor, delta: Tensor, *values: Tensor) -> list[Any]:
-        results = body(start + turn * delta, *values)
-        following = results if isinstance(results, (list, tuple)) else [results] if values else []
-        return [turn + 1, turns, start, delta, *following]
+        return [turn + 1, turns, start, delta, *_results_of(body, [start + turn * delta, *values])]
 
     types = [dtypes.int32] * 4 + list(body.declared_input_types[1:])
     going_on = Defun(*types, func_name=f"{body.name}_Cond")(is_left)
@@ -102,14 +101,21 @@ def Gradient(inputs: Sequence[Any], f: Any, name: str | None = None) -> list[Ten
     return results
 
 
-def _keeping_captured(body: Any) -> Any:
+def _results_of(body: Any, values: Sequence[Any]) -> list[Any]:
+    """What a call of `body` gives, none where that is the node alone."""
+    results = body(*values)
+    if isinstance(results, Operation):
+        return []
+    return list(results) if isinstance(results, (list, tuple)) else [results]
+
+
+def _keeping_captured(body: Any, label: str) -> Any:
     """`body`, but that what it captures goes round with the values."""
 
     def turn(*values: Any) -> list[Any]:
-        results = body(*values)
-        return [*(results if isinstance(results, (list, tuple)) else [results]), *get_extra_args()]
+        return [*_results_of(body, values), *get_extra_args()]
 
-    return Defun(*body.declared_input_types, func_name=f"{body.name}_BodyWrapper")(turn)
+    return Defun(*body.declared_input_types, func_name=f"{body.name}_{label}")(turn)
 
 
 def partitioned_call(args: Sequence[Any], f: Any, tout: Sequence[Any] | None = None, **_: Any) -> list[Tensor]:
