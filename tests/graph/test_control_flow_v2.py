@@ -234,3 +234,10 @@ def test_shapes_that_are_known_outside(make: Any, known: Any) -> None:
 
     tf.while_loop(lambda i: i < 3, body, [0])
     assert shapes[0] == known
+
+
+def test_a_cond_without_a_name_has_the_usual_one() -> None:
+    for name in ("", None):
+        with tf.Graph().as_default() as graph, tf.name_scope("around"):
+            tf.cond(tf.placeholder(tf.bool, []), lambda: tf.constant(1), lambda: tf.constant(2), name=name)
+        assert [op.name for op in graph.get_operations() if op.type.endswith("If")] == ["around/cond"]

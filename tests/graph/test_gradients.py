@@ -257,3 +257,13 @@ def test_tapes_in_graphs_know_what_was_made_while_they_recorded():
             tape.reset()
             power *= variable
         assert session.run(tape.gradient(power, variable)) == 4
+
+
+def test_variables_in_a_function_whose_gradient_is_passed_through_have_none():
+    with tf.Graph().as_default(), tf.Session() as session:
+        held = tf.get_variable("held", [], initializer=tf.ones_initializer(), use_resource=True)
+        x = tf.constant(3.0)
+        kept = tf.grad_pass_through(lambda value: tf.assign(held, value))(x * x)
+        of_x, of_held = tf.gradients(kept, [x, held])
+        session.run(tf.global_variables_initializer())
+        assert of_held is None and session.run([of_x, kept]) == [6.0, 9.0]

@@ -280,3 +280,56 @@ def test_each_imported_node_waits_for_what_is_around_the_import() -> None:
         waits = {op.name: [c.name for c in op.control_inputs] for op in graph.get_operations() if op.name.startswith("in/")}
     assert waits == {"in/a": ["x", "y"], "in/b": ["x", "y"], "in/c": ["in/a", "x", "y"]}
     assert after.op.control_inputs == []
+
+
+def _of_no_ops(**nodes):
+    """A GraphDef of NoOps: of each name its device and what it is to be with."""
+    graph_def = tf.GraphDef()
+    for name, (device, *others) in nodes.items():
+        node = graph_def.node.add(name=name, op="NoOp", device=device)
+        node.attr["_class"].list.s.extend(f"loc:@{other}".encode() for other in others)
+    return graph_def
+
+
+def _names(graph_def, name=""):
+    nodes = [node.name for node in graph_def.node]
+    return [op.name for op in tf.import_graph_def(graph_def, name=name, return_elements=nodes)]
+
+
+def test_imported_nodes_keep_names_that_only_empty_scopes_have():
+    with tf.Graph().as_default() as graph:
+        with tf.name_scope("empty"):
+            pass
+        with tf.name_scope("full"):
+            tf.no_op("inside")
+        assert _names(_of_no_ops(empty=[""], Full=[""], full=[""])) == ["empty", "Full", "full_1"]
+        assert _names(_of_no_ops(empty=[""], empty_1=[""])) == ["empty_2", "empty_1"]
+        assert _names(_of_no_ops(empty=[""]), name="full") == ["full_2/empty"]
+        assert graph.unique_name("empty") == "empty_3"
+
+
+@pytest.mark.parametrize(
+    ("nodes", "devices"),
+    [
+        ({"a": ["/cpu:1"], "b": ["", "a"]}, ["/device:CPU:1"] * 2),
+        ({"a": [""], "b": ["/cpu:1", "a"]}, ["", ""]),
+        ({"b": ["", "a", "c"], "c": ["/cpu:2", "c"], "a": [""]}, ["/device:CPU:2", "/device:CPU:2", ""]),
+    ],
+)
+def test_imported_nodes_are_where_those_are_that_they_have_to_be_with(nodes, devices):
+    with tf.Graph().as_default():
+        assert [
+            op.device for op in tf.import_graph_def(_of_no_ops(**nodes), name="", return_elements=list(nodes))
+        ] == devices
+
+
+def test_a_device_function_around_an_import_is_not_asked_about_colocated_nodes():
+    asked = []
+
+    def device(op):
+        asked.append(op.name)
+        return "/device:CPU:3"
+
+    with tf.Graph().as_default(), tf.device(device):
+        a, b = tf.import_graph_def(_of_no_ops(a=[""], b=["", "a"]), name="x", return_elements=["a", "b"])
+    assert asked == ["x/a"] and (a.device, b.device) == ("/device:CPU:3",) * 2

@@ -4,7 +4,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.ops.defun import Defun, get_extra_args, get_extra_inputs
+from tfexp.ops.defun import Defun, get_extra_args, get_extra_inputs, get_extra_vars
 
 
 @pytest.fixture
@@ -176,3 +176,104 @@ def test_results_choose_their_names_first():
     assert values == dict(zip(results, ["in/Z.a:z:0", "in/Z.a:z:0", "in_z_a_0_1:output:0", "xy_0"], strict=True))
     arguments, results, nodes, _ = written(out_names=["y", "b", "Xy", "in_z_a_0"])
     assert (arguments, results, list(nodes)) == (["xy", "y_0"], ["y", "b", "Xy", "in_z_a_0"], ["in/Z.a", "in_z_a_0_0"])
+
+
+def test_variables_stand_below_the_scope_of_the_first_call_whose_values_are_handed_over(session):
+    used = []
+
+    @Defun(tf.float32)
+    def scaled(x):
+        assert tf.get_variable_scope().name == ""
+        with tf.variable_scope("deep"):
+            scale = tf.get_variable("scale", [2, 3], initializer=tf.ones_initializer(), use_resource=True)
+        used.extend(get_extra_vars())
+        return x * scale
+
+    with tf.variable_scope("first"):
+        y = scaled(5.0)
+    with tf.variable_scope("second"):
+        scaled(7.0)
+    assert [v.name for v in used] == [v.name for v in tf.global_variables()] == ["first/deep/scale:0"]
+    assert [t.dtype for t in scaled.captured_inputs] == [tf.float32] and get_extra_vars() == []
+    session.run(tf.global_variables_initializer())
+    assert session.run(y).tolist() == [[5.0] * 3] * 2
+
+    @Defun(capture_resource_var_by_value=False)
+    def held():
+        return tf.get_variable("held", [2], use_resource=True).read_value()
+
+    held()
+    assert [t.dtype for t in held.captured_inputs] == [tf.resource]
+
+
+def test_its_nodes_are_on_the_devices_around_its_definition(session):
+    with tf.device("/cpu:0"):
+
+        @Defun(tf.float32)
+        def doubled(x):
+            return x * 2.0
+
+    with tf.device("/cpu:1"):
+        call = doubled(3.0).op
+    assert call.device == "/device:CPU:1"
+    assert {node.device for node in doubled.definition.node_def} == {"/device:CPU:0"}
+
+
+def test_its_nodes_wait_for_nothing_outside(session):
+    outside = tf.constant(3.0, name="outside")
+
+    @Defun()
+    def waits():
+        with tf.control_dependencies([outside]):
+            return tf.constant(1.0)
+
+    with pytest.raises(ValueError, match=r"'outside'.*'waits'.* is not an element of this graph"):
+        waits()
+
+
+def test_attributes_of_free_names_have_the_kind_of_their_value():
+    @Defun(
+        tf.int32, experimental_tag="a", experimental_count=3, experimental_rate=0.5, experimental_on=True, _implements="one"
+    )
+    def marked(x):
+        return tf.identity(x)
+
+    with tf.Graph().as_default():
+        attrs = marked.definition.attr
+    assert (attrs["experimental_tag"].s, attrs["experimental_count"].i, attrs["experimental_rate"].f) == (b"a", 3, 0.5)
+    assert attrs["experimental_on"].b and attrs["_implements"].s == b"one"
+    with pytest.raises(ValueError, match=r"Unsupported attribute type for _reference with type <class 'int'>"):
+        Defun(tf.int32, _reference=3)
+
+
+def test_of_stateful_nodes_those_are_copied_that_it_names(session):
+    drawn = tf.random_uniform([5], 3, 7, tf.int32)
+
+    @Defun(capture_by_value=True, whitelisted_stateful_ops={drawn.op})
+    def copied():
+        return drawn + 10
+
+    assert all(13 <= one < 17 for one in session.run(copied()))
+
+
+def test_the_seed_of_the_graph_around_it_is_not_that_of_what_it_draws(session):
+    tf.set_random_seed(3)
+
+    @Defun()
+    def drawn():
+        return tf.random_uniform([], seed=5), tf.random_uniform([])
+
+    drawn()
+    seeds = [(node.attr["seed"].i, node.attr["seed2"].i) for node in drawn.definition.node_def if "seed" in node.attr]
+    assert seeds[1] == (0, 0) and seeds[0][1] == 5
+
+
+def test_a_gradient_is_of_one_kind_and_gives_one_value_for_each_argument(session):
+    both = Defun(tf.float32, tf.float32)(lambda x, dy: [x, dy])
+    twice = Defun(tf.float32, func_name="twice", grad_func=both, python_grad_func=lambda op, dy: dy)(lambda x: x)
+    with pytest.raises(ValueError, match="Gradient defined twice for function twice"):
+        twice(1.0)
+    x = tf.constant(3.0)
+    y = Defun(tf.float32, grad_func=both)(lambda x: x * x)(x)
+    with pytest.raises(InvalidArgumentError, match=r"SymGrad expects to return 1 tensor\(s\), but get 2"):
+        session.run(tf.gradients(y, x))

@@ -112,6 +112,49 @@ def test_loops_over_a_defun_that_uses_a_tensor_of_the_graph():
             functional_ops.While([3.0], Defun(tf.float32)(lambda x: x < step), onward)
 
 
+def test_a_condition_of_a_loop_gives_one_value():
+    onward, nothing = Defun(tf.float32)(lambda x: x + 1), Defun(tf.float32)(lambda x: None)
+    twice = Defun(tf.float32)(lambda x: [x < 1, x < 2])
+    for condition, count in (nothing, 0), (twice, 2):
+        loop = functional_ops.While([3.0], condition, onward)
+        with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=f"cond, got {count} tensors"):
+            session.run(loop)
+
+
+def test_a_loop_over_numbers_by_a_while():
+    turn = Defun(tf.int32, tf.float32, func_name="turn")(lambda i, x: 10.0 * x + tf.cast(i, tf.float32))
+    idle = Defun(tf.int32, func_name="idle")(lambda i: None)
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        loops = [functional_ops.For(*numbers, [0.0], turn, rewrite_with_while=True) for numbers in ((1, 6, 2), (4, 0, -1))]
+        assert session.run(loops) == [[135], [4321]] and loops[0][0].name == "While:4"
+        assert functional_ops.For(0, 3, 1, [], idle, rewrite_with_while=True) == []
+        assert functional_ops.For(0, 3, 1, [], idle, name="for") == []
+        session.run([graph.get_operation_by_name("for"), graph.get_operation_by_name("While_2")])
+        names = {function.signature.name for function in graph.as_graph_def().library.function}
+    assert names == {"turn", "turn_Cond", "turn_Body", "idle", "idle_Cond", "idle_Body"}
+
+
+def test_a_loop_over_numbers_whose_body_gives_nothing_and_uses_a_tensor_of_the_graph():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        step = tf.constant(5.0)
+
+        @Defun(tf.int32)
+        def idle(i):
+            tf.add(step, 1.0)
+
+        assert idle.captured_inputs == [step]
+        for by_while in (False, True):
+            assert functional_ops.For(0, 3, 1, [], idle, rewrite_with_while=by_while, name=f"loop_{by_while}") == []
+            session.run(graph.get_operation_by_name(f"loop_{by_while}"))
+
+
+def test_gradients_of_a_function_by_a_node():
+    product = Defun(tf.float32, tf.float32)(lambda x, y: x * y * y)
+    with tf.Graph().as_default(), tf.Session() as session:
+        gradients = functional_ops.Gradient([3.0, 5.0, 7.0], product, name="of_product")
+        assert session.run(gradients) == [175, 210] and gradients[1].name == "of_product:1"
+
+
 def test_functions_called_somewhere_else_run_here():
     both = Defun(tf.float32, tf.float32, func_name="both")(lambda x, y: (x + 1, y * 2))
     with tf.Session() as session:

@@ -257,3 +257,40 @@ def test_calls_become_bodies_where_variables_become_constants():
         nodes = {node.name: node.op for node in frozen.graph.as_graph_def().node}
         assert not {"StatefulPartitionedCall", "PartitionedCall", "ReadVariableOp", "VarHandleOp"} & set(nodes.values())
         assert nodes["StatefulPartitionedCall/mul"] == "Mul" and nodes["StatefulPartitionedCall_1/mul"] == "Mul"
+
+
+defun = module("framework.function")
+
+
+def library_of_a_function_with_a_gradient():
+    @defun.Defun(tf.float32, tf.float32, func_name="ten_times")
+    def gradient(x, dy):
+        return 10.0 * dy
+
+    @defun.Defun(tf.float32, func_name="squared", grad_func=gradient)
+    def squared(x):
+        return x * x
+
+    with tf.Graph().as_default() as graph:
+        squared(3.0)
+    return graph.as_graph_def().library
+
+
+def test_functions_of_a_library():
+    library = library_of_a_function_with_a_gradient()
+    made = {function.name: function for function in defun.from_library(library)}
+    assert list(made) == ["ten_times", "squared"] and defun.from_library(type(library)()) == []
+    squared = made["squared"]
+    assert squared.grad_func_name == "ten_times" and squared.declared_input_types == (tf.float32,)
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(7.0)
+        y = squared(x)
+        assert session.run([y, *tf.gradients(y, x)]) == [49.0, 10.0]
+    definition = next(one for one in library.function if one.signature.name == "squared")
+    assert defun._from_definition(definition).definition == definition == squared.definition
+    library.gradient.add(function_name="ten_times", gradient_func="squared")
+    with pytest.raises(ValueError, match="FunctionDefLibrary contains cyclic gradient functions!"):
+        defun.from_library(library)
+    library.gradient[-1].gradient_func = "none"
+    with pytest.raises(ValueError, match="FunctionDefLibrary missing 'none' FunctionDef"):
+        defun.from_library(library)

@@ -381,3 +381,15 @@ def test_sparse_tensors_in_maps():
             session.run(ops._take_many_sparse_from_tensors_map(alone.op, [session.run(alone) + 10]))
         with pytest.raises(TypeError, match="must be one of AddSparse"):
             ops._take_many_sparse_from_tensors_map(tf.no_op(), [1])
+
+
+def test_a_tensor_as_slices_that_are_all_of_its_rows():
+    math_ops = stand_for("tensorflow.python.ops.math_ops")
+    x = tf.constant([[2.0, 3.0, 5.0], [7.0, 11.0, 13.0]])
+    slices = math_ops._as_indexed_slices(x)
+    assert slices.values is x and math_ops._as_indexed_slices(slices) is slices
+    with tf.Session() as session:
+        indices, shape, doubled = session.run([slices.indices, slices.dense_shape, tf.convert_to_tensor(slices) * 2.0])
+    assert indices.tolist() == [0, 1] and shape.tolist() == [2, 3] and doubled[1].tolist() == [14, 22, 26]
+    with pytest.raises(TypeError, match="Not a Tensor or IndexedSlices: <class 'float'>"):
+        math_ops._as_indexed_slices(3.0)

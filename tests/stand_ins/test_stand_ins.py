@@ -110,6 +110,10 @@ def test_conditions_that_are_known():
     smart_case = tf.contrib.framework.smart_case
     assert smart_case([(False, lambda: 2), (tf.constant(True), lambda: 3)], default=lambda: 5) == 3
     assert smart_case([(False, lambda: 2)], default=lambda: 5) == 5
+    x, three = tf.placeholder(tf.int32, []), tf.constant(3)
+    assert smart_cond(three * 5 > tf.size(tf.zeros([2, 7])), lambda: 2, lambda: 3) == 2
+    chosen = smart_case([(x > 1, lambda: three), (three < 1, tf.no_op), (False, tf.no_op), (True, lambda: three)], tf.no_op)
+    assert chosen.op.type == "Merge"
     with pytest.raises(TypeError, match="must be callable"):
         smart_cond(True, 3, 5)
 

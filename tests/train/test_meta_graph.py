@@ -12,6 +12,7 @@ from tensorboard.compat.proto import meta_graph_pb2
 from tensorboard.compat.proto.graph_debug_info_pb2 import GraphDebugInfo
 
 import tfexp as tf
+from tfexp.ops.defun import Defun
 
 
 class Odd:
@@ -262,3 +263,40 @@ def test_loops_and_branches_are_known_after_the_journey(scope: str | None) -> No
             assert "while_context" not in tf.train.export_meta_graph(export_scope="elsewhere").collection_def
         again = tf.train.export_meta_graph(export_scope=scope)
         assert again.collection_def["cond_context"] == definition.collection_def["cond_context"]
+
+
+def test_a_name_scope_around_an_import_is_around_its_nodes() -> None:
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0, name="v")
+        tf.add_to_collection("read", v.read_value())
+        exported = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        with tf.name_scope("around"):
+            saver = tf.train.import_meta_graph(exported)
+        assert saver is not None and [v.name for v in tf.global_variables()] == ["around/v:0"]
+        assert all(op.name.startswith("around/") for op in graph.get_operations() if not op.name.startswith("save"))
+        session.run(tf.global_variables_initializer())
+        assert session.run(tf.get_collection("read")) == [1.0]
+
+
+def test_collections_that_are_not_wanted_stay_out() -> None:
+    with tf.Graph().as_default():
+        tf.Variable(1.0)
+        tf.add_to_collection("mine", 3)
+        exported = tf.train.export_meta_graph()
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(exported, restore_collections_predicate=lambda key: key == "mine")
+        assert graph.get_all_collection_keys() == ["mine"]
+
+
+def test_default_attributes_of_nodes_of_functions_go_too() -> None:
+    @Defun(tf.float32)
+    def summed(x):
+        return tf.reduce_sum(x)
+
+    with tf.Graph().as_default():
+        summed([1.0])
+        exported = tf.train.export_meta_graph(strip_default_attrs=True)
+    (function,) = exported.graph_def.library.function
+    (node,) = [node for node in function.node_def if node.op == "Sum"]
+    assert sorted(node.attr) == ["T"] and exported.meta_info_def.tensorflow_git_version == tf.GIT_VERSION

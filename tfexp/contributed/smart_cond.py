@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.graph.constant_value import constant_value
 from tfexp.graph.control_flow import cond
+from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.case import case
+from tfexp.ops.case import case_by
 
 
 def smart_constant_value(pred: Any) -> Any:
     """The bool that `pred` (a bool, 0 or 1, a boolean tensor) is known to be, or None. TypeError for anything else."""
     if isinstance(pred, Tensor):
-        value = constant_value(pred)
+        value = static_value(pred)
         return None if value is None else bool(value)
     if pred in (0, 1):
         return bool(pred)
@@ -38,17 +38,5 @@ def smart_cond(
 def smart_case(
     pred_fn_pairs: Any, default: Callable[[], Any] | None = None, exclusive: bool = False, name: str = "smart_case"
 ) -> Any:
-    """`tf.case`, or the one branch alone where the predicates are known."""
-    pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, dict) else pred_fn_pairs)
-    undecided = []
-    for pred, branch in pairs:
-        known = smart_constant_value(pred)
-        if known is None:
-            undecided.append((pred, branch))
-        elif known and not undecided:
-            return branch()
-        elif known:
-            undecided.append((pred, branch))
-    if not undecided and default is not None:
-        return default()
-    return case(undecided, default=default, exclusive=exclusive, name=name)
+    """`tf.case`, whose predicates may be bools, without the branches that are known not to be taken."""
+    return case_by(smart_cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=True)

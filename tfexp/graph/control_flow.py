@@ -341,7 +341,7 @@ def cond(
     if executing_eagerly():
         result = true_fn() if pred else false_fn()
         return result if strict else _unpack_single(result)
-    with name_scope(name, "cond", [pred]) as scope:
+    with name_scope(name or None if is_control_flow_functional() else name, "cond", [pred]) as scope:
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
         if is_control_flow_functional():

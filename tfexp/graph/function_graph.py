@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -42,14 +42,18 @@ class FunctionGraph(Graph):
     What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
     that the caller hands over. What its nodes are to wait for outside is `awaited`: the caller waits for it.
     What is collected outside is seen here; what is collected here is not seen outside, but for variables.
+    `variables_used` are those that were asked for by name while it was built, where its builder keeps them.
     """
 
-    def __init__(self, name: str, outer: Graph):
+    def __init__(self, name: str, outer: Graph, devices: Sequence[Any] = ()):
+        """`devices`: what says where its nodes are to be, as `Graph.around_functions` has it."""
         super().__init__()
         self.name = name
         self.outer = outer
         self.captured: dict[Tensor, Tensor] = {}
         self.awaited: dict[Operation, None] = {}
+        self.variables_used: list[Any] = []
+        self._device_stack = list(devices)
         self._functions = outer._functions
         self._seed = outer.seed
         for key in outer.get_all_collection_keys():
@@ -140,11 +144,14 @@ _WITHOUT_STATE = frozenset({"CheckNumerics", "MatchingFiles", "ReadFile"})
 class ByValueGraph(FunctionGraph):
     """A function that copies what it uses of the graph around it, so that it needs no arguments.
 
-    ValueError for what has a state, or is fed, and cannot be copied.
+    ValueError for what has a state, or is fed, and cannot be copied. `with_state`: operations that are copied nevertheless.
     """
 
-    def __init__(self, name: str, outer: Graph):
-        super().__init__(name, outer)
+    def __init__(
+        self, name: str, outer: Graph, devices: Sequence[Any] = (), with_state: Collection[Operation] = frozenset()
+    ):
+        super().__init__(name, outer, devices)
+        self._with_state = with_state
         self._copies: dict[Operation, Operation] = {}
 
     def capture(self, tensor: Tensor) -> Tensor:
@@ -157,7 +164,8 @@ class ByValueGraph(FunctionGraph):
             if op.type in ("Placeholder", "PlaceholderV2"):
                 raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
             makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
-            if op._op_def.is_stateful and not makes_dataset and op.type not in _WITHOUT_STATE:
+            is_copied = makes_dataset or op.type in _WITHOUT_STATE or op in self._with_state
+            if op._op_def.is_stateful and not is_copied:
                 raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
             inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]
             self._copies[op] = self.add_node(op.type, inputs, op.attrs, name=op.name)

@@ -126,8 +126,9 @@ def without_ops(
         keeps = node.name in protected or node.name in waited_for or len(data) != len(node.input)
         if node.op in op_types and not keeps and len(data) == 1:
             replaced[node.name] = data[0]
-    out = graph_pb2.GraphDef(versions=graph_def.versions)
-    out.library.CopyFrom(graph_def.library)
+    out = graph_pb2.GraphDef()
+    out.CopyFrom(graph_def)
+    del out.node[:]
     for node in graph_def.node:
         if node.name in replaced:
             continue

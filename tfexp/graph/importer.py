@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
+import itertools
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 from tensorboard.compat.proto import graph_pb2, node_def_pb2, versions_pb2
 
 from tfexp.core import dtypes
+from tfexp.core.device import canonical_name
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import NotFoundError
 from tfexp.core.op import Op, output_types
@@ -182,9 +185,7 @@ class Importer:
         order = self._order()
         natives = {node.name: _native_attrs(self._op(node), node) for node in order}
         self._check_inputs(order, natives)
-        prefix = self.scope
-        for node in order:
-            self.names[node.name] = self._unique(prefix + node.name)
+        self._name()
         back_edges: list[tuple[Operation, int, tuple[str, int]]] = []
         before_all = len(self.graph._operations)
         try:
@@ -196,6 +197,7 @@ class Importer:
                 raise
             kind = "" if isinstance(error, ValueError) else f" at node {node.name!r} (op {node.op}): {type(error).__name__}"
             raise ValueError(f"graph_def is invalid{kind}: {error}") from None
+        self._place_colocated(order)
         for op, position, (before, index) in back_edges:
             op._update_input(position, self.ops[before].outputs[index])
 
@@ -204,12 +206,20 @@ class Importer:
         assert op is not None
         return op
 
-    def _unique(self, name: str) -> str:
-        saved, self.graph._name_stack = self.graph._name_stack, ""
-        try:
-            return self.graph.unique_name(name)
-        finally:
-            self.graph._name_stack = saved
+    def _name(self) -> None:
+        """Names for all nodes: their own unless a node of the graph, or a scope with nodes in it, is called so.
+
+        Scopes without nodes do not count, nor what differs in upper and lower case.
+        """
+        taken = _with_scopes(op.name for op in self.graph._operations)
+        avoided = taken | _with_scopes(self.index)
+        for node in self.nodes:
+            name = wanted = self.scope + node.name
+            if wanted in taken:
+                name = next(one for i in itertools.count(1) if (one := f"{wanted}_{i}") not in avoided)
+            avoided.add(name)
+            self.names[node.name] = name
+            self.graph._names_in_use.setdefault(name.lower(), 1)
 
     def _check_inputs(self, order: list[node_def_pb2.NodeDef], natives: dict[str, dict[str, Any]]) -> None:
         """Every node gets the number and types of inputs that its signature wants."""
@@ -265,16 +275,37 @@ class Importer:
         hints = attrs.pop("_output_shapes", None)
         # Each node waits for what is around the import, also where an input of it does so already.
         controls += [op for around in self.graph._control_stack for op in around.ops]
-        name, device = f"{self.names[node.name]}/", node.device
-        op = self.graph.add_node(
-            node.op, inputs, attrs, name=name, device=device, control_inputs=list(dict.fromkeys(controls))
-        )
+        with_others = self._others_of_colocation(node)
+        # What is around the import, and its own device, do not say where a node is that has to be where others are.
+        around = self.graph.colocate_with(None, ignore_existing=True) if with_others else contextlib.nullcontext()
+        with around:
+            op = self.graph.add_node(
+                node.op,
+                inputs,
+                attrs,
+                name=f"{self.names[node.name]}/",
+                device="" if with_others else canonical_name(node.device),
+                control_inputs=list(dict.fromkeys(controls)),
+            )
         for i, (owner, position, key) in enumerate(back_edges):
             if owner == node.name:
                 back_edges[i] = (op, position, key)
         for tensor, hint in zip(op.outputs, hints or [], strict=False):
             tensor.set_shape(hint)
         self.ops[node.name] = op
+
+    def _others_of_colocation(self, node: node_def_pb2.NodeDef) -> list[str]:
+        """The nodes that this one has to be with."""
+        groups = node.attr["_class"].list.s if "_class" in node.attr else ()
+        names = [group.decode().removeprefix("loc:@") for group in groups if group.startswith(b"loc:@")]
+        return [name for name in names if name != node.name]
+
+    def _place_colocated(self, order: list[node_def_pb2.NodeDef]) -> None:
+        """Nodes that have to be with others get the device of the first of these that has one."""
+        for node in order:
+            others = (self.ops[name].device for name in self._others_of_colocation(node) if name in self.ops)
+            if device := next(filter(None, others), None):
+                self.ops[node.name]._set_device(device)
 
     def _colocation(self, group: str) -> str:
         name = group.removeprefix("loc:@")
@@ -288,6 +319,16 @@ class Importer:
                 raise ValueError(f"Invalid return output {index} of node {name!r}, which has {len(outputs)} output(s)")
             return outputs[int(index)]
         return self.ops[text]
+
+
+def _with_scopes(names: Iterable[str]) -> set[str]:
+    """The names, and those of the scopes that they are in."""
+    found: set[str] = set()
+    for name in names:
+        while name and name not in found:
+            found.add(name)
+            name = name.rpartition("/")[0]
+    return found
 
 
 def input_types(op: Op, attrs: dict[str, Any]) -> list[tuple[dtypes.DType, bool]]:

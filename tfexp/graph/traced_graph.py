@@ -28,12 +28,11 @@ class TracedGraph(FunctionGraph):
     orders_effects = True
 
     def __init__(self, name: str, outer: Graph):
-        super().__init__(name, outer)
+        super().__init__(name, outer, outer.around_functions)
         self.inputs: list[Tensor] = []
         self.outputs: list[Tensor] = []
         self.structured_outputs: Any = None
         self.structured_input_signature: Any = None
-        self._device_stack = list(outer.around_functions)
         self._scope_of_capture = ""
 
     @property

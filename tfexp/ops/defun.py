@@ -8,15 +8,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tensorboard.compat.proto import function_pb2
+from tensorboard.compat.proto import function_pb2, op_def_pb2
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.text import as_bytes
 from tfexp.graph.calls import called_functions
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function import Function
@@ -25,7 +26,9 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.variable_scope import variable_scope
+from tfexp.ops.resource_variables import ResourceVariable
+from tfexp.ops.variable_scope import VariableScope, get_variable_scope, variable_scope
+from tfexp.ops.variable_store import variable_store
 
 
 class Defun:
@@ -33,14 +36,15 @@ class Defun:
 
     `func_name`: its name, else the Python function's with a digest. `out_names`: the names of its results. `grad_func`: the
     function of inputs and gradients of outputs that gives the gradients of inputs; `python_grad_func`: a rule `(op, *grads)`
-    instead. `shape_func(op)`: the shapes of a call's results. `capture_by_value`: nodes around it that it uses are copied.
-    `noinline` and `compiled` are attributes of the function.
+    instead. `shape_func(op)`: the shapes of a call's results. `capture_by_value`: nodes around it that it uses are copied,
+    of the stateful ones those in `whitelisted_stateful_ops`. `capture_resource_var_by_value` (True): of a resource variable
+    that it gets, it is handed the value. `noinline`, `compiled`, `_implements`, `_reference` and what begins with
+    `experimental_` are attributes of the function.
     """
 
     def __init__(self, *input_types: Any, **kwargs: Any):
-        options = ("func_name", "grad_func", "python_grad_func", "out_names", "shape_func", "capture_by_value")
         self._input_types = [dtypes.as_dtype(one) for one in input_types]
-        self._options = {name: kwargs.pop(name) for name in options if name in kwargs}
+        self._options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
         self._options["attrs"] = _attrs_of(kwargs)
 
     def __call__(self, func: Callable[..., Any]) -> DefinedFunction | OverloadedFunction:
@@ -65,6 +69,18 @@ class Defun:
         return DefinedFunction(func, names, self._input_types, **self._options)
 
 
+_OPTIONS = (
+    "func_name",
+    "grad_func",
+    "python_grad_func",
+    "out_names",
+    "shape_func",
+    "capture_by_value",
+    "whitelisted_stateful_ops",
+    "capture_resource_var_by_value",
+)
+
+
 def _attrs_of(kwargs: dict[str, Any]) -> dict[str, AttrValue]:
     """The attributes that the keywords ask for; ValueError for unknown ones."""
     attrs = {}
@@ -74,9 +90,25 @@ def _attrs_of(kwargs: dict[str, Any]) -> dict[str, AttrValue]:
         attrs |= {"_XlaCompile": AttrValue(b=True), "_XlaSeparateCompiledGradients": AttrValue(b=False)}
     if kwargs.pop("separate_compiled_gradients", False):
         attrs["_XlaSeparateCompiledGradients"] = AttrValue(b=True)
+    for key in [key for key in kwargs if key.startswith("experimental_") or key in ("_implements", "_reference")]:
+        attrs[key] = _free_attr(key, kwargs.pop(key))
     if kwargs:
         raise ValueError(f"Unknown keyword arguments: {', '.join(kwargs)}")
     return attrs
+
+
+def _free_attr(key: str, value: Any) -> AttrValue:
+    """An attribute of a kind that its value says. ValueError where none does; the names of implementations are texts."""
+    if isinstance(value, (bytes, str)):
+        return AttrValue(s=as_bytes(value))
+    if key.startswith("experimental_"):
+        if isinstance(value, bool):
+            return AttrValue(b=value)
+        if isinstance(value, int):
+            return AttrValue(i=value)
+        if isinstance(value, float):
+            return AttrValue(f=value)
+    raise ValueError(f"Unsupported attribute type for {key} with type {type(value)}")
 
 
 class DefinedFunction:
@@ -93,14 +125,17 @@ class DefinedFunction:
         out_names: Sequence[str] | None = None,
         shape_func: Callable[[Operation], Any] | None = None,
         capture_by_value: bool = False,
+        whitelisted_stateful_ops: Iterable[Operation] | None = None,
+        capture_resource_var_by_value: bool = True,
         attrs: Mapping[str, AttrValue] | None = None,
     ):
-        if grad_func is not None and python_grad_func is not None:
-            raise ValueError("Gradient defun and python gradient function cannot both be specified.")
         self._func, self._argnames, self._input_types = func, list(argnames), list(input_types)
         self._func_name, self._grad_func, self._python_grad_func = func_name, grad_func, python_grad_func
         self._out_names, self._shape_func = list(out_names or ()), shape_func
         self._by_value, self._attrs = capture_by_value, dict(attrs or {})
+        self._copied_with_state = frozenset(whitelisted_stateful_ops or ())
+        self._reads_outside = capture_resource_var_by_value
+        self._devices = get_default_graph().around_functions
         self._function: Function | None = None
         self._captured: list[Tensor] = []
 
@@ -113,6 +148,10 @@ class DefinedFunction:
     @property
     def definition(self) -> function_pb2.FunctionDef:
         return self._made().definition
+
+    @property
+    def _signature(self) -> op_def_pb2.OpDef:
+        return self._made().definition.signature
 
     @property
     def declared_input_types(self) -> tuple[DType, ...]:
@@ -152,17 +191,29 @@ class DefinedFunction:
 
     def _traced(self, outer: Graph) -> Function:
         label = self._func_name or getattr(self._func, "__name__", type(self._func).__name__).strip("<>")
-        graph = (ByValueGraph if self._by_value else FunctionGraph)(label, outer)
+        graph = (
+            ByValueGraph(label, outer, self._devices, self._copied_with_state)
+            if self._by_value
+            else FunctionGraph(label, outer, self._devices)
+        )
+        scope_around = get_variable_scope()
 
-        def outside(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-            """Variables are made in the graph around the function."""
+        def outside(getter: Callable[..., Any], name: str, reuse: Any = None, **kwargs: Any) -> Any:
+            """Variables are made in the graph around the function, below the scope there."""
             with outer.as_default():
-                return getter(*args, **kwargs)
+                variable = scope_around.get_variable(variable_store(), name, reuse=reuse or None, **kwargs)
+                graph.variables_used.append(variable)
+                return variable.value() if self._reads_outside and isinstance(variable, ResourceVariable) else variable
 
+        graph.seed = None  # what it draws is not the same in each run, unless an op's own seed says so
         with graph.as_default():
             inputs = [graph.argument(t, None, name) for t, name in zip(self._input_types, self._argnames, strict=True)]
-            with variable_scope("", custom_getter=outside):
+            with variable_scope(VariableScope(None), custom_getter=outside):
                 outputs = self._outputs(graph, self._func(*inputs))
+        if graph.awaited:
+            raise ValueError(
+                f"{next(iter(graph.awaited))!r}, which nodes of {label!r} wait for, is not an element of this graph."
+            )
         self._captured = graph.outer_captures()
         if self._out_names and len(self._out_names) != len(outputs):
             raise InvalidArgumentError(
@@ -199,8 +250,13 @@ class DefinedFunction:
         return [graph.capture(convert_to_tensor(one)) for one in results]
 
     def add_to_graph(self, g: Graph) -> None:
-        """Put it, its gradient and what it calls into the library of `g`; InvalidArgumentError where its name is taken."""
+        """Put it, its gradient and what it calls into the library of `g`; InvalidArgumentError where its name is taken.
+
+        ValueError where it has a gradient of both kinds.
+        """
         function = self._made()
+        if self._grad_func is not None and self._python_grad_func is not None:
+            raise ValueError(f"Gradient defined twice for function {function.name}")
         if g._functions.get(function.name) is function:
             return
         if self._grad_func is not None:
@@ -306,3 +362,9 @@ def get_extra_args() -> list[Tensor]:
     """The arguments of the function that is being built which stand for `get_extra_inputs()`."""
     graph = get_default_graph()
     return list(graph.captured.values()) if isinstance(graph, FunctionGraph) else []
+
+
+def get_extra_vars() -> list[Any]:
+    """The variables that the function which is being built has got so far, an entry for each time."""
+    graph = get_default_graph()
+    return list(graph.variables_used) if isinstance(graph, FunctionGraph) else []

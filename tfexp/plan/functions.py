@@ -131,6 +131,9 @@ class _Expanded:
                 function = gradient_of(function)
             start = self._node("NoOp", "start", controls=[*call.controls, *_makers(call.inputs)])
             outputs, done = self._body(function, call.inputs, start)
+            if len(outputs) != len(call.outputs):
+                counts = f"expects to return {len(call.outputs)} tensor(s), but get {len(outputs)} tensor(s) instead."
+                raise InvalidArgumentError(None, call.origin, f"SymGrad {counts}")
             self._finish(outputs, [start, *done, *_makers(outputs)])
 
     # --- pieces --------------------------------------------------------------------------------------------------

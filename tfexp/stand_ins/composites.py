@@ -13,6 +13,9 @@ import numpy as np
 from tfexp.core import nest
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.sparse_tensor import SparseTensorValue
+from tfexp.graph.tensor import Tensor
+from tfexp.ops.array import shape_internal
+from tfexp.ops.array_fill import range as range_
 from tfexp.ragged_tensors.value import RaggedTensorValue
 
 _VALUES = (SparseTensorValue, RaggedTensorValue)
@@ -23,6 +26,16 @@ def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: str | No
     if isinstance(value, IndexedSlices):
         return convert_to_tensor_or_indexed_slices(value, dtype, name)
     return value if isinstance(value, nest.Composite) else convert_to_tensor(value, dtype, name)
+
+
+def _as_indexed_slices(x: Any, optimize: bool = True) -> Any:
+    """A tensor as slices that are all of its rows; slices as they are. TypeError for anything else. `math_ops` has it."""
+    if isinstance(x, IndexedSlices):
+        return x
+    if not isinstance(x, Tensor):
+        raise TypeError(f"Not a Tensor or IndexedSlices: {type(x)}")
+    shape = shape_internal(x, optimize=optimize)
+    return IndexedSlices(x, range_(0, shape[0]), shape)
 
 
 internal_convert_to_tensor_or_composite = convert_to_tensor_or_composite

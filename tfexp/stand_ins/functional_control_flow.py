@@ -53,7 +53,7 @@ def while_loop(
         )
 
 
-def cond_v2(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str = "cond") -> Any:
+def cond_v2(pred: Any, true_fn: Callable[[], Any], false_fn: Callable[[], Any], name: str | None = "cond") -> Any:
     """`tf.cond` as one If node; results stay in the structure that the functions return."""
     with _functional():
         return control_flow.cond(pred, true_fn, false_fn, strict=True, name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
@@ -58,7 +59,7 @@ def import_scoped_meta_graph_with_return_elements(
     input_map: Any = None,
     return_elements: Any = None,
     unbound_inputs_col_name: str = meta_graph.UNBOUND,
-    **_: Any,
+    restore_collections_predicate: Callable[[str], bool] = lambda key: True,
 ) -> tuple[dict[str, Any], list[Any] | None]:
     """The same, and the elements of that name."""
     graph = graph or get_default_graph()
@@ -68,7 +69,13 @@ def import_scoped_meta_graph_with_return_elements(
             given, definition = definition, MetaGraphDef()
             definition.CopyFrom(given)
             _rename_collection(definition, unbound_inputs_col_name, meta_graph.UNBOUND)
-        scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, input_map=input_map or {})
+        scope = meta_graph.import_scoped_meta_graph(
+            definition,
+            clear_devices,
+            import_scope,
+            restore_collections_predicate=restore_collections_predicate,
+            input_map=input_map or {},
+        )
         prefix = f"{scope}/" if scope else ""
         elements = None if return_elements is None else [graph.as_graph_element(prefix + name) for name in return_elements]
         return _variables_below(graph, scope), elements
@@ -112,6 +119,5 @@ def add_collection_def(definition: Any, key: str, graph: Any = None, export_scop
 
 def strip_graph_default_valued_attrs(definition: Any) -> None:
     """Take out the attributes that have their default values."""
-    for node in definition.graph_def.node:
-        meta_graph._strip_defaults(node)
+    meta_graph.strip_defaults(definition.graph_def)
     definition.meta_info_def.stripped_default_attrs = True

@@ -65,7 +65,7 @@ FRAMEWORK = {
     "framework.framework_lib": "tf",
     "framework.func_graph": "tfexp.stand_ins.function_graphs "
     + renamed("tf.nest", flatten="flatten", pack_sequence_as="pack_sequence_as"),
-    "framework.function": "tfexp.ops.defun "
+    "framework.function": "tfexp.ops.defun tfexp.stand_ins.functions_of_libraries "
     + renamed("tfexp.ops.defun", _DefinedFunction="DefinedFunction", _OverloadedFunction="OverloadedFunction"),
     "framework.function_def_to_graph": "tfexp.stand_ins.function_graphs tfexp.stand_ins.graph_copies",
     "framework.graph_to_function_def": "tfexp.stand_ins.graph_copies",

@@ -105,6 +105,7 @@ OPS = {
     + renamed("tf", **{f"reduce_{kind}_v1": f"reduce_{kind}" for kind in _REDUCTIONS})
     + renamed("tf", scalar_mul_v2="scalar_mul")
     + "tfexp.stand_ins.reductions tfexp.stand_ins.array_functions "
+    "tfexp.stand_ins.composites:_as_indexed_slices=_as_indexed_slices "
     + renamed(
         "tf.compat.v2.sparse",
         sparse_segment_mean_v2="segment_mean",

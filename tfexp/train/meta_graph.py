@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from google.protobuf import text_format
@@ -24,13 +25,12 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
+from tfexp.graph.versions import GIT_VERSION, VERSION
 from tfexp.graph.while_context import WhileContext
 from tfexp.ops.variable_base import Variable
 from tfexp.train.graph_debug_info import graph_debug_info
 
 _log = logging.getLogger("tensorflow")
-
-_TENSORFLOW_VERSION = "1.15.0"
 
 # The collection that lists the inputs from outside of an exported scope, and how these are called in its graph.
 UNBOUND = "unbound_inputs"
@@ -112,10 +112,11 @@ def export_meta_graph(
     for node in definition.graph_def.node:
         if clear_devices:
             node.device = ""
-        if strip_default_attrs:
-            _strip_defaults(node)
+    if strip_default_attrs:
+        strip_defaults(definition.graph_def)
     _add_op_list(definition)
-    definition.meta_info_def.tensorflow_version = _TENSORFLOW_VERSION
+    definition.meta_info_def.tensorflow_version = VERSION
+    definition.meta_info_def.tensorflow_git_version = GIT_VERSION
     definition.meta_info_def.stripped_default_attrs = strip_default_attrs
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
         if not (clear_extraneous_savers and key == GraphKeys.SAVERS):
@@ -179,13 +180,14 @@ def _scoped(graph_def: graph_pb2.GraphDef, scope: str | None, unbound: dict[str,
     return out
 
 
-def _strip_defaults(node: Any) -> None:
-    op = find_op(node.op)
-    if op is None:
-        return
-    for key, attr in op.attrs.items():
-        if attr.has_default and key in node.attr and node.attr[key] == attr_codec.to_proto(attr.kind, attr.default):
-            del node.attr[key]
+def strip_defaults(graph_def: graph_pb2.GraphDef) -> None:
+    """Take out the attributes that have their default values, also of the nodes of its functions."""
+    bodies = [function.node_def for function in graph_def.library.function]
+    for node in itertools.chain(graph_def.node, *bodies):
+        op = find_op(node.op)
+        for key, attr in {} if op is None else op.attrs.items():
+            if attr.has_default and key in node.attr and node.attr[key] == attr_codec.to_proto(attr.kind, attr.default):
+                del node.attr[key]
 
 
 def _add_op_list(definition: meta_graph_pb2.MetaGraphDef) -> None:
@@ -274,9 +276,10 @@ def import_scoped_meta_graph(
     import_scope: str | None = None,
     **kwargs: Any,
 ) -> str:
-    """Add the graph and the collections of a MetaGraphDef to the default graph, below `import_scope`.
+    """Add the graph and the collections of a MetaGraphDef to the default graph, below `import_scope` or the scope around.
 
-    Returns the scope that was free. ValueError where inputs from outside an exported scope are not in `input_map`.
+    `restore_collections_predicate(key)`: whether to add that collection. Returns the scope that was free.
+    ValueError where inputs from outside an exported scope are not in `input_map`.
     """
     return import_scoped_meta_graph_with_return_elements(definition, clear_devices, import_scope, **kwargs)[0]
 
@@ -285,6 +288,7 @@ def import_scoped_meta_graph_with_return_elements(
     definition: meta_graph_pb2.MetaGraphDef,
     clear_devices: bool = False,
     import_scope: str | None = None,
+    restore_collections_predicate: Callable[[str], bool] = lambda key: True,
     **kwargs: Any,
 ) -> tuple[str, list[Any] | None]:
     """`import_scoped_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
@@ -299,11 +303,12 @@ def import_scoped_meta_graph_with_return_elements(
         for node in graph_def.node:
             node.device = ""
     graph = get_default_graph()
-    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else ""
+    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
+    name = import_scope or (f"{scope}/" if scope else "")
     made_with = definition.meta_info_def.stripped_op_list
-    elements = import_graph_def(graph_def, name=import_scope or "", **{"producer_op_list": made_with, **kwargs})
+    elements = import_graph_def(graph_def, name=name, **{"producer_op_list": made_with, **kwargs})
     for key, collection in sorted(definition.collection_def.items()):
-        if key != UNBOUND:
+        if key != UNBOUND and restore_collections_predicate(key):
             for item in _items(graph, key, collection, scope):
                 graph.add_to_collection(key, item)
     return scope, elements
