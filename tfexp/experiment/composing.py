@@ -338,8 +338,7 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
         owner = next((other for other in others if last in config[other]), None)
         raise SettingError(key, f"{problem}. There is {owner}.{last}" if owner else problem) from error
     except MissingMandatoryValue as error:
-        key = str(error.full_key)
-        raise SettingError(key, f"{in_words(hint_of(kind, key))} must be given: {name}.{key}=<value>") from error
+        raise _missing(name, kind, sorted(OmegaConf.missing_keys(OmegaConf.merge(schema, given)))) from error
     except ValidationError as error:
         key = str(error.full_key)
         value, hint = OmegaConf.select(given, key), hint_of(kind, key)
@@ -347,6 +346,15 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
             raise SettingError(key, no_such("choice", str(value), hint.__members__)) from error
         shown = "null" if value is None else f"'{value}'"
         raise SettingError(key, f"{shown} is not {in_words(hint)}") from error
+
+
+def _missing(name: str, kind: type, keys: Sequence[str]) -> SettingError:
+    """The complaint about all settings of a section that have no value."""
+    what = {key: in_words(hint_of(kind, key)) for key in keys}
+    give = " ".join(f"{name}.{key}=<value>" for key in keys)
+    if len(keys) == 1:
+        return SettingError(keys[0], f"{what[keys[0]]} must be given: {give}")
+    return SettingError("", f"{', '.join(f'{key} ({words})' for key, words in what.items())} must be given: {give}")
 
 
 @functools.lru_cache(maxsize=64)
