@@ -164,11 +164,12 @@ def _main(argv: list[str]) -> int:
     if {"train.steps", "train.epochs"} <= {o.key_or_group for o in overrides if o.value() is not None}:
         raise SettingError("train.epochs", "give train.steps or train.epochs, not both")
     command = f"python -m tfexp {shlex.join(argv)}"
-    with composer(search_path(flags.config_dir)) as compose:
+    config_dir = _config_dir_of_sweep(overrides) if flags.multirun and flags.config_dir is None else flags.config_dir
+    with composer(search_path(config_dir)) as compose:
         if flags.multirun:
             if flags.cfg is not None or flags.info is not None:
                 raise SettingError("-m", "many runs have no one configuration to show: leave -m out, or give sweep.dry=true")
-            return _multirun(overrides, compose, command)
+            return _multirun(overrides, compose, command, config_dir)
         refuse_sweeps(overrides)
         if flags.cfg is None and flags.info is None:
             return _single(overrides, compose, command)
@@ -290,7 +291,15 @@ def _load(path: Path) -> DictConfig:
 # ---- many runs, and what Hydra does itself
 
 
-def _multirun(overrides: list[Override], compose: Compose, command: str) -> int:
+def _config_dir_of_sweep(overrides: list[Override]) -> str | None:
+    """That of the sweep which is taken up, if one is."""
+    from tfexp.experiment.sweeps.journal import config_dir_of
+
+    resume = next((o for o in overrides if o.key_or_group == "sweep.resume" and not o.is_sweep_override()), None)
+    return None if resume is None else config_dir_of(Path(str(resume.value())))
+
+
+def _multirun(overrides: list[Override], compose: Compose, command: str, config_dir: str | None) -> int:
     for name in COMMANDS:
         if any(override.key_or_group == name for override in overrides):
             raise SettingError(name, "goes with a single run, not with -m")
@@ -305,7 +314,7 @@ def _multirun(overrides: list[Override], compose: Compose, command: str) -> int:
         recorded=lambda config: _origin("", config, ()).config_yaml,
         sweep=lambda config: section_of("sweep", Sweep, config),
     )
-    return sweep(overrides, door, GlobalHydra.instance().config_loader().get_group_options, command)
+    return sweep(overrides, door, GlobalHydra.instance().config_loader().get_group_options, command, config_dir)
 
 
 def _hydra(words: list[str], task: Callable[[DictConfig], None]) -> int:

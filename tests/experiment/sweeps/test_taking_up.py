@@ -298,14 +298,20 @@ def test_a_driver_that_is_ended_for_real(how: signal.Signals, cli: Callable, tmp
         assert [row["status"] for row in csv.DictReader(file)] == ["finished"] * 4
 
 
-def test_a_sweep_of_ones_own_choices_says_with_which_command_it_was_begun(cli: Callable, tmp_path: Path) -> None:
+def test_a_sweep_of_ones_own_choices_goes_on_with_them(cli: Callable, tmp_path: Path) -> None:
     choice = tmp_path / "mine" / "optimizer" / "slow.yaml"
     choice.parent.mkdir(parents=True)
     choice.write_text("target: tfexp.experiment.optimizers:Sgd\nlearning_rate: 0.001\n")
     words = ("data=line", "optimizer=slow", "train.steps=1,2", "hydra.sweep.dir=sweep")
     assert cli("--config-dir", "mine", "-m", *words).code == 0
+    assert cli("-m", "sweep.resume=sweep").code == 0
+    (tmp_path / "mine").rename(tmp_path / "moved")
     ended = cli("-m", "sweep.resume=sweep")
+    assert ended.err == f"tfexp: --config-dir: there is no folder {tmp_path / 'mine'}\n"
+    assert cli("--config-dir", "moved", "-m", "sweep.resume=sweep").code == 0
+    choice = tmp_path / "moved" / "optimizer" / "slow.yaml"
+    choice.unlink()
+    ended = cli("--config-dir", "moved", "-m", "sweep.resume=sweep")
     assert ended.code != 0
     assert "there is no choice 'slow'" in ended.err
     assert ended.err.endswith(f"\n  it was begun by: python -m tfexp --config-dir mine -m {' '.join(words)}\n")
-    assert cli("--config-dir", "mine", "-m", "sweep.resume=sweep").code == 0

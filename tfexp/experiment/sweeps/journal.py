@@ -1,6 +1,6 @@
 """What happened in a sweep, in order: `journal.jsonl`, one JSON object per line, on the disk before anybody acts on it.
 
-{"kind": "sweep", …}     what the sweep is; the first line
+{"kind": "sweep", …}     what the sweep is: command, words, sweep, config_dir; the first line
 {"kind": "planned", …}   a trial: number, point, varied, words, folder, config
 {"kind": "started", …}   an attempt: trial, attempt, folder
 {"kind": "rung", …}      a trial came to a rung of the halving: trial, step, value, and whether it goes on
@@ -22,7 +22,7 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFiles
 from tfexp.formats.bundle_files import sync_path
 
-__all__ = ["Event", "Journal", "go_on"]
+__all__ = ["Event", "Journal", "config_dir_of", "go_on"]
 
 Event = dict[str, Any]
 NAME = "journal.jsonl"
@@ -106,6 +106,18 @@ def _whole_lines(path: Path, descriptor: int) -> list[Event]:
     if not events or events[0].get("kind") != "sweep":
         raise ExperimentError(f"{path} does not say what the sweep is: it was ended before its first trial; begin again")
     return events
+
+
+def config_dir_of(folder: Path) -> str | None:
+    """The folder of choices (`--config-dir`) that the sweep in `folder` was begun with, None where none can be told:
+    `Journal.open` says what is wrong.
+    """
+    try:
+        with (folder / NAME).open(encoding="utf-8") as file:
+            about = json.loads(file.readline())
+    except (OSError, ValueError):
+        return None
+    return about.get("config_dir") if isinstance(about, dict) else None
 
 
 def go_on(folder: Path) -> str:
