@@ -68,8 +68,14 @@ MESSAGES = {
     "cluster.ps_hosts.a.b=3": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): is a list, which has no 'a.b': give "
     "cluster.ps_hosts=[…]",
     "train.early_stop=[1]": "train.early_stop: '[1]' is not a section: give train.early_stop.<setting>=<value>",
-    "optimizer=[a]": "optimizer (conf/optimizer): there is no choice 'a'. The choices are: adadelta, adagrad, adam, ftrl, "
-    "momentum, own, proximal_adagrad, proximal_sgd, rmsprop, sgd",
+    "optimizer=[sgd]": "optimizer: a list, where one is chosen: write optimizer=<choice>; with -m, optimizer=a,b tries each",
+    "-m model=[linreg,mlp],cnn": "model: a list, where one is chosen: write model=<choice>; with -m, model=a,b tries each",
+    "optimizer={l2:1}": "optimizer: settings, where one is chosen: write optimizer=<choice> optimizer.<setting>=<value>",
+    "schedule=null": "schedule (conf/schedule): there is no choice 'null'. The choices are: constant, cosine, "
+    "cosine_restarts, exponential, inverse_time, natural_exp, own, piecewise, polynomial",
+    "model=3": f"model (conf/model): there is no choice '3'. {MODELS}",
+    "hydra.run.dir=": "hydra.run.dir: a folder must be given: hydra.run.dir=outputs/…",
+    "-m train.steps=1,2 hydra.sweep.dir=": "hydra.sweep.dir: a folder must be given: hydra.sweep.dir=outputs/…",
     # keys
     "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",

@@ -255,6 +255,8 @@ def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:
     """A folder that the user names must be free; one that the time of day names is made unique."""
+    if not config.hydra.run.dir:
+        raise SettingError("hydra.run.dir", "a folder must be given: hydra.run.dir=outputs/…")
     return contextlib.closing(RunFolder.create(Path(config.hydra.run.dir), exactly="hydra.run.dir" in given))
 
 

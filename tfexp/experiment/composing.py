@@ -198,6 +198,7 @@ def _refuse_groups_in_vain(overrides: Sequence[Override], compose: Compose) -> N
             part = f"{override.key_or_group}@{override.package}"
             if part not in compose([other for other in overrides if other.package is None]).hydra.runtime.choices:
                 raise SettingError(part, "a group has its own section, without @, and nothing chosen has such a part")
+        _refuse_no_choice(override)
         if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
             added.append(override.key_or_group)
     chosen = compose([]).hydra.runtime.choices if added else {}
@@ -205,6 +206,21 @@ def _refuse_groups_in_vain(overrides: Sequence[Override], compose: Compose) -> N
         if key in chosen:
             signs = "+" if any(o.is_add() for o in overrides if o.key_or_group == key) else "++"
             raise SettingError(f"{signs}{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
+
+
+def _refuse_no_choice(override: Override) -> None:
+    """Raises SettingError for a value of a group that names no choice; `experiment` alone takes several."""
+    key, value = override.key_or_group, override.value()
+    choices = [] if "." in key else GlobalHydra.instance().config_loader().get_group_options(key)
+    if not choices or isinstance(value, str):
+        return
+    if isinstance(value, list):
+        if key != "experiment":
+            raise SettingError(key, f"a list, where one is chosen: write {key}=<choice>; with -m, {key}=a,b tries each")
+    elif isinstance(value, dict):
+        raise SettingError(key, f"settings, where one is chosen: write {key}=<choice> {key}.<setting>=<value>")
+    else:
+        raise SettingError(key, no_such("choice", override.get_value_element_as_str(), choices), f"conf/{key}")
 
 
 def _no_such_choice(error: MissingConfigException) -> SettingError:

@@ -97,6 +97,8 @@ def _plan(planner: Planner, search: Search) -> tuple[list[Trial], list[Event]]:
 def _folder(space: Space, door: Door) -> Path:
     """The sweep's folder: the one that the user names, or one that the time of day names, made unique."""
     config = door.compose(door.parse(list(space.fixed)))
+    if not config.hydra.sweep.dir:
+        raise SettingError("hydra.sweep.dir", "a folder must be given: hydra.sweep.dir=outputs/…")
     path = Path(str(config.hydra.sweep.dir))
     try:
         if not any(word.startswith("hydra.sweep.dir=") for word in space.fixed):
