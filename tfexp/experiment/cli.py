@@ -277,9 +277,14 @@ def _settings_of(path: Path, config: DictConfig, changes: Container[str] = ()) -
 def _load(path: Path) -> DictConfig:
     try:
         config = OmegaConf.load(path)
-    except (OSError, yaml.YAMLError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ExperimentError(f"{path} cannot be read: {why}") from error
+    except OSError as error:
+        raise ExperimentError(f"{path} cannot be read: {error.strerror}") from error
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark
+        line = "" if at is None else f"line {at.line + 1}: "
+        raise ExperimentError(f"{path} cannot be read: {line}{error.problem}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     if not config:
         raise ExperimentError(f"{path} is empty: that run was ended before it began; start it again")
     if not isinstance(config, DictConfig) or set(config) != set(SECTIONS):

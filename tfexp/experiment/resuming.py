@@ -20,7 +20,7 @@ def begun(files: RunFiles, dataset: Dataset) -> dict[str, Any]:
     try:
         manifest = json.loads(files.manifest.read_text(encoding="utf-8"))
         before = manifest["data"]["sha256"]
-    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ExperimentError(f"{files.manifest} is not a run's manifest: {error}") from error
     if before != dataset.digest:
         raise ExperimentError(
@@ -35,13 +35,16 @@ def earlier_records(files: RunFiles, settings: Settings, step: int) -> list[Reco
 
     The last one of a run that had ended is not among them, as it would not have been made if the run had gone on. Several
     workers pass the steps at which to evaluate without stopping there: of theirs, all up to `step` count.
+    Raises ExperimentError if there is none: every run is evaluated before its first step.
     """
     several = settings.cluster.worker_count > 0
-    return [
-        record
-        for record in read_records(files.metrics)
-        if record["step"] <= step and (several or due(settings.train.eval_every, record["step"]))
-    ]
+    records = [record for record in read_records(files.metrics) if record["step"] <= step]
+    if not records:
+        raise ExperimentError(
+            f"{files.metrics} is missing or damaged: it has no evaluation up to step {step}, from which the run would go on. "
+            f"train.start_from={files.path} begins another run with its variables"
+        )
+    return [record for record in records if several or due(settings.train.eval_every, record["step"])]
 
 
 def dropped_before(records: list[Record], workers: int) -> list[int]:
