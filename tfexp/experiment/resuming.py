@@ -35,16 +35,13 @@ def earlier_records(files: RunFiles, settings: Settings, step: int) -> list[Reco
 
     The last one of a run that had ended is not among them, as it would not have been made if the run had gone on. Several
     workers pass the steps at which to evaluate without stopping there: of theirs, all up to `step` count.
-    Raises ExperimentError if there is none: every run is evaluated before its first step.
     """
     several = settings.cluster.worker_count > 0
-    records = [record for record in read_records(files.metrics) if record["step"] <= step]
-    if not records:
-        raise ExperimentError(
-            f"{files.metrics} is missing or damaged: it has no evaluation up to step {step}, from which the run would go on. "
-            f"train.start_from={files.path} begins another run with its variables"
-        )
-    return [record for record in records if several or due(settings.train.eval_every, record["step"])]
+    return [
+        record
+        for record in read_records(files.metrics)
+        if record["step"] <= step and (several or due(settings.train.eval_every, record["step"]))
+    ]
 
 
 def dropped_before(records: list[Record], workers: int) -> list[int]:
@@ -54,7 +51,14 @@ def dropped_before(records: list[Record], workers: int) -> list[int]:
 
 
 def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: int, records: list[Record]) -> None:
-    """Raises ExperimentError if nothing is left to do."""
+    """Raises ExperimentError if nothing is left to do, or what was done is not known: every run is evaluated before its
+    first step.
+    """
+    if not records:
+        raise ExperimentError(
+            f"{files.metrics} is missing or damaged: it has no evaluation up to step {step}, that of the last checkpoint. "
+            f"train.start_from={files.path} begins another run with its variables"
+        )
     further = []
     if step >= course.total_steps:
         further.append("a larger train.steps or train.epochs")
