@@ -95,16 +95,19 @@ def _whole_lines(path: Path, descriptor: int) -> list[Event]:
     """The events of the lines that are whole; what is left of one that is not is cut off."""
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        os.ftruncate(descriptor, len(whole))
     events = []
     for number, line in enumerate(whole.splitlines(), start=1):
         try:
-            events.append(json.loads(line))
+            event = json.loads(line)
         except ValueError as error:
             raise ExperimentError(f"{path}, line {number}: {error}") from error
+        if not isinstance(event, dict):
+            raise ExperimentError(f"{path}, line {number}: not an event of a sweep: it must have a kind")
+        events.append(event)
     if not events or events[0].get("kind") != "sweep":
         raise ExperimentError(f"{path} does not say what the sweep is: it was ended before its first trial; begin again")
+    if len(whole) < len(text):  # of a sweep, and of no other file
+        os.ftruncate(descriptor, len(whole))
     return events
 
 
