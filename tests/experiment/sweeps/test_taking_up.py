@@ -28,6 +28,7 @@ from tfexp.experiment import cli as command_line
 from tfexp.experiment.composing import checked, composer, parse, section_of
 from tfexp.experiment.errors import ExperimentError, SettingError
 from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.sweeps import attempt
 from tfexp.experiment.sweeps.driver import Driver, Watcher, planned_event
 from tfexp.experiment.sweeps.journal import Journal
 from tfexp.experiment.sweeps.ledger import Ledger
@@ -125,6 +126,39 @@ def whole(sweeping: Sweeping, tmp_path_factory: pytest.TempPathFactory) -> tuple
     assert len(ran) == TRIALS + 2
     assert [row["status"] for row in table].count("finished") == TRIALS - 1
     return ran, table, (folder / "journal.jsonl").read_bytes()
+
+
+def test_trials_that_failed_are_tried_again_where_there_are_more_retries(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str) -> list[tuple[str, str]]:
+        """The attempts that were made, and how each ended."""
+        before = len(journalled(tmp_path / "sweep")) if (tmp_path / "sweep").exists() else 0
+        cli("-m", *words)
+        events = journalled(tmp_path / "sweep")[before:]
+        started = [event["folder"] for event in events if event["kind"] == "started"]
+        return list(zip(started, [event["status"] for event in events if event["kind"] == "ended"], strict=True))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(attempt.Experiment, "run", raising(OSError(28, "No space left on device")))
+        words = [*QUICK, "optimizer.learning_rate=0.1,1e30"]
+        assert run(*words) == [("0-linreg", "failed"), ("1-linreg", "failed")]
+        assert run("sweep.resume=sweep") == []
+        assert run("sweep.resume=sweep", "sweep.retries=1") == [
+            ("0-linreg-attempt-2", "failed"), ("1-linreg-attempt-2", "failed"),
+        ]  # fmt: skip
+    assert run("sweep.resume=sweep", "sweep.retries=1") == []
+    assert run("sweep.resume=sweep", "sweep.retries=2") == [
+        ("0-linreg-attempt-3", "finished"), ("1-linreg-attempt-3", "failed"),
+    ]  # fmt: skip
+    assert run("sweep.resume=sweep", "sweep.retries=9") == [], "what diverged would do so again"
+
+
+def raising(error: Exception) -> Callable:
+    def run(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    return run
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -4,7 +4,8 @@
 {"kind": "planned", …}   a trial: number, point, varied, words, folder, config
 {"kind": "started", …}   an attempt: trial, attempt, folder
 {"kind": "rung", …}      a trial came to a rung of the halving: trial, step, value, and whether it goes on
-{"kind": "ended", …}     an attempt: trial, attempt, status, numbers, seconds, message
+{"kind": "ended", …}     an attempt: trial, attempt, status, numbers, seconds, message, hopeless
+{"kind": "again", …}     a trial that failed is tried again, where the sweep allows for more now: trial
 {"kind": "over"}         every trial is over
 """
 
