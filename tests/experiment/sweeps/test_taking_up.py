@@ -28,7 +28,7 @@ from tfexp.experiment import cli as command_line
 from tfexp.experiment.composing import checked, composer, parse, section_of
 from tfexp.experiment.errors import ExperimentError, SettingError
 from tfexp.experiment.outputs import RunFolder
-from tfexp.experiment.sweeps import attempt
+from tfexp.experiment.sweeps import attempt as of_attempts
 from tfexp.experiment.sweeps.driver import Driver, Watcher, planned_event
 from tfexp.experiment.sweeps.journal import Journal
 from tfexp.experiment.sweeps.ledger import Ledger
@@ -140,7 +140,7 @@ def test_trials_that_failed_are_tried_again_where_there_are_more_retries(
         return list(zip(started, [event["status"] for event in events if event["kind"] == "ended"], strict=True))
 
     with monkeypatch.context() as patch:
-        patch.setattr(attempt.Experiment, "run", raising(OSError(28, "No space left on device")))
+        patch.setattr(of_attempts.Experiment, "run", raising(OSError(28, "No space left on device")))
         words = [*QUICK, "optimizer.learning_rate=0.1,1e30"]
         assert run(*words) == [("0-linreg", "failed"), ("1-linreg", "failed")]
         assert run("sweep.resume=sweep") == []
