@@ -12,8 +12,13 @@ def main() -> int:
     except KeyboardInterrupt:
         print("tfexp: interrupted", file=sys.stderr)
         return 130
-    if not {"", os.getcwd()} & set(sys.path):
-        sys.path.insert(0, os.getcwd())
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:
+        print("tfexp: the folder that the command is given in is not there any more", file=sys.stderr)
+        return 1
+    if not {"", here} & set(sys.path):
+        sys.path.insert(0, here)
     return while_read(cli.main)
 
 

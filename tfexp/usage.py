@@ -27,8 +27,10 @@ def while_read(main: Callable[[], int]) -> int:
     """The exit code of a command that prints; 1 with a message when there is no room for that.
 
     When nobody reads on (`… | head`), a command that does nothing else has not failed: 0. Letters that the
-    terminal's encoding lacks become question marks.
+    terminal's encoding lacks become question marks, and a width of 0 is none that is known.
     """
+    if os.environ.get("COLUMNS") == "0":  # rich would print nothing at all
+        del os.environ["COLUMNS"]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")
     code = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,10 @@ def dying(station: Station, arguments: dict[str, Any]) -> None:
     if arguments["how"] == "exit":
         os._exit(3)
     os.kill(os.getpid(), {"kill": signal.SIGKILL, "terminate": signal.SIGTERM}[arguments["how"]])
+
+
+def leaving(station: Station, arguments: dict[str, Any]) -> None:
+    sys.exit("no more")
 
 
 def obeying(station: Station, arguments: dict[str, Any]) -> bool:
@@ -91,8 +96,8 @@ class PoolContract:
             pool.close()
             pool.close()
 
-    def start(self, heard: Heard, folder: Path, name: str, function: Any, **arguments: Any) -> None:
-        heard.pool.start(Job(name, Work(f"{HERE}:{function.__name__}", arguments), folder / f"{name}.log"))
+    def start(self, heard: Heard, folder: Path, name: str, function: Any, log: Path | None = None, **arguments: Any) -> None:
+        heard.pool.start(Job(name, Work(f"{HERE}:{function.__name__}", arguments), log or folder / f"{name}.log"))
 
     def test_jobs_of_every_kind_one_after_the_other(self, heard: Heard, tmp_path: Path) -> None:
         assert heard.capacity.cpus >= 1
@@ -124,6 +129,16 @@ class PoolContract:
         heard.pool.tell("d", {"kind": "stop"})
         heard.pool.tell("d", {"kind": "answer"})
         assert heard.last() == ("d", {"kind": "ended", "result": True})
+
+        self.start(heard, tmp_path, "full", double, log=Path("/dev/full"), number=1)
+        job, failed = heard.last()
+        assert (job, failed["kind"], failed["error"]) == ("full", "failed", "OSError")
+        assert failed["message"].startswith("/dev/full cannot be written")
+        assert failed["message"].endswith("No space left on device")
+
+        self.start(heard, tmp_path, "left", leaving)
+        job, failed = heard.last()
+        assert (job, failed["kind"], failed["error"], failed["message"]) == ("left", "failed", "SystemExit", "no more")
 
         heard.pool.tell("a", {"kind": "answer"})  # it is gone: nothing happens
         self.start(heard, tmp_path, "e", double, number=1)

@@ -38,7 +38,7 @@ MESSAGES = {
     "model=mypackage.nets:Wide": "model (conf/model): 'mypackage.nets:Wide' is a class, not a choice: "
     "write model=own model.target=mypackage.nets:Wide",
     "-m optimizer=sgd,mine:Sign": "optimizer (conf/optimizer): 'mine:Sign' is a class, not a choice: "
-    "write optimizer.target=mine:Sign",
+    "write optimizer=own optimizer.target=mine:Sign",
     # stray signs
     "+model=linreg": "+model: model is chosen already: write model=<choice>, without the plus",
     "+model=mlp": "+model: model is chosen already: write model=<choice>, without the plus",
@@ -68,8 +68,14 @@ MESSAGES = {
     "cluster.ps_hosts.a.b=3": "cluster.ps_hosts (conf/cluster/local.yaml, line 5): is a list, which has no 'a.b': give "
     "cluster.ps_hosts=[…]",
     "train.early_stop=[1]": "train.early_stop: '[1]' is not a section: give train.early_stop.<setting>=<value>",
-    "optimizer=[a]": "optimizer (conf/optimizer): there is no choice 'a'. The choices are: adadelta, adagrad, adam, ftrl, "
-    "momentum, proximal_adagrad, proximal_sgd, rmsprop, sgd",
+    "optimizer=[sgd]": "optimizer: a list, where one is chosen: write optimizer=<choice>; with -m, optimizer=a,b tries each",
+    "-m model=[linreg,mlp],cnn": "model: a list, where one is chosen: write model=<choice>; with -m, model=a,b tries each",
+    "optimizer={l2:1}": "optimizer: settings, where one is chosen: write optimizer=<choice> optimizer.<setting>=<value>",
+    "schedule=null": "schedule (conf/schedule): there is no choice 'null'. The choices are: constant, cosine, "
+    "cosine_restarts, exponential, inverse_time, natural_exp, own, piecewise, polynomial",
+    "model=3": f"model (conf/model): there is no choice '3'. {MODELS}",
+    "hydra.run.dir=": "hydra.run.dir: a folder must be given: hydra.run.dir=outputs/…",
+    "-m train.steps=1,2 hydra.sweep.dir=": "hydra.sweep.dir: a folder must be given: hydra.sweep.dir=outputs/…",
     # keys
     "learning_rate=1": "learning_rate (conf/config.yaml): there is no setting or group 'learning_rate'; "
     f"did you mean 'optimizer.learning_rate'? {ROOTS}",
@@ -113,6 +119,7 @@ MESSAGES = {
     "schedule=piecewise schedule.factors=[1]": "schedule.factors: 2 boundaries need 3 factors, 1 were given",
     "schedule=piecewise schedule.boundaries=[5,5]": "schedule.boundaries: [5, 5] must be one or more steps, each later",
     "data=csv data.label=a": "data.path (conf/data/csv.yaml, line 3): a text must be given: data.path=<value>",
+    "data=csv": "data: label (a text), path (a text) must be given: data.label=<value> data.path=<value>",
     "data=csv data.label=a data.path=a.csv data.delimiter=ab": "data.delimiter: 'ab' must be one character, "
     "and neither a quote nor the end of a line",
     # classes of one's own

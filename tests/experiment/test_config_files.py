@@ -32,18 +32,18 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_a_file_is_parsed_again_only_when_it_has_changed(tmp_path: Path, parsed: list[str]) -> None:
-    own = tmp_path / "optimizer" / "own.yaml"
+    own = tmp_path / "optimizer" / "mine.yaml"
     own.parent.mkdir()
     rates = []
     for text in ("learning_rate: 0.5", "learning_rate: 0.25", None):
         if text is not None:
             own.write_text(text)
         with composer(search_path(str(tmp_path))) as compose:
-            config = compose(parse(["optimizer=own"]))
+            config = compose(parse(["optimizer=mine"]))
         rates.append(config.optimizer.learning_rate)
         config.optimizer.learning_rate = 7  # is nobody else's
     assert rates == [0.5, 0.25, 0.25]
-    assert parsed.count("optimizer/own") == 2
+    assert parsed.count("optimizer/mine") == 2
     assert parsed.count("config") <= 1
 
 
@@ -83,7 +83,7 @@ def test_a_file_that_was_looked_for_in_vain_is_found_once_it_is_there(tmp_path: 
 def test_where_values_are_written_is_looked_for_again_only_when_a_file_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    own, searched = tmp_path / "optimizer" / "own.yaml", list[str]()
+    own, searched = tmp_path / "optimizer" / "mine.yaml", list[str]()
     own.parent.mkdir()
     really = ConfigLoaderImpl.compute_defaults_list
 
@@ -96,7 +96,7 @@ def test_where_values_are_written_is_looked_for_again_only_when_a_file_has_chang
     for text in ("learning_rate: 0.5", None, "# slow\nlearning_rate: 0.25"):
         if text is not None:
             own.write_text(text)
-        words = [*search_path(str(tmp_path)), "optimizer=own", f"++train.steps={len(places) + 1}"]
+        words = [*search_path(str(tmp_path)), "optimizer=mine", f"++train.steps={len(places) + 1}"]
         with composer(search_path(str(tmp_path))):
             places.append(str(Origins("config", words, parse(words)).of("optimizer.learning_rate")))
     assert [place.rpartition(" ")[2] for place in places] == ["1", "1", "2"]

@@ -28,6 +28,8 @@ from tfexp.experiment.datasets.source import Source, Table
 from tfexp.experiment.inputs.input import Batches, Input, feedable
 from tfexp.experiment.models.dense import dense
 from tfexp.experiment.models.model import Regression
+from tfexp.experiment.optimizers import Optimizer
+from tfexp.experiment.schedules import Schedule
 
 @dataclass(frozen=True)
 class Wide(Regression):
@@ -50,6 +52,22 @@ class Backwards(Input):
 
     def batches(self, share):
         return Reversed(share, self.reverse)
+
+@dataclass(frozen=True)
+class Sign(Optimizer):
+    def create(self, learning_rate):
+        return SignDescent(learning_rate)
+
+class SignDescent(tf.train.GradientDescentOptimizer):
+    def _apply_dense(self, grad, var):
+        return super()._apply_dense(tf.sign(grad), var)
+
+@dataclass(frozen=True)
+class WarmUp(Schedule):
+    steps: int = 20
+
+    def rate(self, start, global_step):
+        return start * tf.minimum(1.0, tf.cast(global_step + 1, tf.float32) / self.steps)
 
 class Reversed(Batches):
     def __init__(self, share, reverse):
@@ -93,6 +111,7 @@ RUNS = (
     "optimizer=ftrl optimizer.l2=0.001 schedule=inverse_time schedule.staircase=true device=numba device.jit=none",
     "optimizer=proximal_sgd optimizer.l1=0.001 schedule=cosine_restarts schedule.first_steps=10",
     "optimizer=proximal_adagrad optimizer.l2=0.001",
+    "data=line optimizer=own optimizer.target=own_parts:Sign schedule=own schedule.target=own_parts:WarmUp schedule.steps=7",
     f"{TWO_WORKERS} replication=between_graph update=async",
     "cluster=2ps3workers cluster.hosting=process",
     "cluster=2peers cluster.hosting=process replication=all_reduce",

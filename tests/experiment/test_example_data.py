@@ -150,6 +150,8 @@ def test_classes_may_have_names(tmp_path: Path) -> None:
         ),
         (b"a,kind\n1,0\n\n2,x\n", "{path}, line 4, column 'kind': 'x' is not a number"),
         (b"a,kind\n1,0\n1_0,1\n", "{path}, line 3, column 'a': '1_0' is not a number"),
+        (b"a,kind\n1,0\n\x1b[1m\x00,1\n", "{path}, line 3, column 'a': '\\x1b[1m\\x00' is not a number"),
+        (b"a,kind\n1,0\n" + 99 * b"x" + b",1\n", "{path}, line 3, column 'a': '" + 60 * "x" + "…' is not a number"),
         (b"a,kind\n1,0\n,1\n", "{path}, line 3, column 'a': the cell is empty"),
         (b"a,kind\ninf,0\n", "{path}, line 2, column 'a': 'inf' is not a finite number of float32"),
         (b"a,kind\n1,0\n-1.8e308,0\n", "{path}, line 3, column 'a': '-1.8e308' is not a finite number of float32"),

@@ -54,10 +54,23 @@ class Robust(Model):
 """
 
 
+BAD_PARTS = """
+class Bare(Source):
+    days: int = 5
+
+    def read(self):
+        raise NotImplementedError
+
+
+class Unread(Source):
+    pass
+"""
+
+
 @pytest.fixture(autouse=True)
 def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "shore").mkdir()
-    (tmp_path / "shore" / "parts.py").write_text(PARTS)
+    (tmp_path / "shore" / "parts.py").write_text(PARTS + BAD_PARTS)
     monkeypatch.syspath_prepend(str(tmp_path))
     for name in ("shore", "shore.parts"):
         monkeypatch.delitem(sys.modules, name, raising=False)
@@ -89,6 +102,14 @@ def test_own_settings_are_checked_like_all_others(cli: Callable) -> None:
     assert cli("model=own", "model.target=shore.parts:Tides").err == (
         "tfexp: model.target: 'shore.parts:Tides' is not a dataclass derived from tfexp.experiment.models.model.Model\n"
     )
+
+
+def test_classes_that_are_no_schema_are_named(cli: Callable) -> None:
+    assert cli("data=own", "data.target=shore.parts:Bare").err == (
+        "tfexp: data.target: 'shore.parts:Bare' has fields of its own, and no @dataclass(frozen=True, kw_only=True) "
+        "above it\n"
+    )
+    assert cli("data=own", "data.target=shore.parts:Unread").err == "tfexp: data.target: 'shore.parts:Unread' lacks read\n"
 
 
 def test_a_folder_of_further_choices(cli: Callable, tmp_path: Path) -> None:

@@ -227,11 +227,21 @@ def test_damaged_records_are_named(whole: Path, cli: Callable) -> None:
     kept = (whole / "metrics.jsonl").read_text()
     (whole / "metrics.jsonl").write_text(kept.replace('"step": 20', '"step" 20'))
     assert cli("resume=whole", "train.steps=100").err.startswith("tfexp: whole/metrics.jsonl, line 2: ")
+    for line in (b"5\n", b"[]\n", b'{"step": 0}\n', b"\xff\n"):
+        (whole / "metrics.jsonl").write_bytes(line)
+        assert cli("resume=whole", "train.steps=100").err.startswith("tfexp: whole/metrics.jsonl, line 1: ")
+    (whole / "metrics.jsonl").unlink()
+    assert "metrics.jsonl is missing or damaged: it has no evaluation" in cli("resume=whole", "train.steps=100").err
+    assert not (whole / "metrics.jsonl").exists()
     (whole / "metrics.jsonl").write_text(kept)
-    (whole / "manifest.json").write_text("{}")
-    assert cli("resume=whole", "train.steps=100").err.startswith("tfexp: whole/manifest.json is not a run's manifest: ")
-    (whole / "config.yaml").write_text("model: [")
-    assert cli("resume=whole", "train.steps=100").err.startswith("tfexp: whole/config.yaml cannot be read: ")
+    for text in (b"{}", b"[1]", b"\xff", b""):
+        (whole / "manifest.json").write_bytes(text)
+        assert cli("resume=whole", "train.steps=100").err.startswith("tfexp: whole/manifest.json is not a run's manifest: ")
+    for text in (b"model: [", b"\x92", b"a: \x00", b"\xff\xff"):
+        (whole / "config.yaml").write_bytes(text)
+        err = cli("resume=whole", "train.steps=100").err
+        assert err.startswith("tfexp: whole/config.yaml cannot be read: ")
+        assert err.count("\n") == 1
     (whole / "config.yaml").write_text("colour: red")
     assert cli("resume=whole").err.startswith("tfexp: whole/config.yaml is not a run's configuration: ")
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import tfexp as tf
 from tfexp.experiment.endings import says_when_full
@@ -43,6 +44,18 @@ def test_a_terminal_that_lacks_letters_shows_question_marks(monkeypatch: pytest.
     monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, "ascii"))
     assert while_read(print_much) == 3
     assert written.getvalue() == b"?" * 100_000 + b"\n"
+
+
+def test_a_terminal_of_no_width_shows_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "0")
+    written = io.StringIO()
+
+    def print_table() -> int:
+        Console(file=written, soft_wrap=True).print("a table")
+        return 0
+
+    assert while_read(print_table) == 0
+    assert written.getvalue() == "a table\n"
 
 
 def test_nobody_who_reads_on_is_no_error(output: Callable[..., None], capsys: pytest.CaptureFixture[str]) -> None:

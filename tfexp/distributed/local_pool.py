@@ -7,7 +7,7 @@ import threading
 
 from tfexp.distributed.hosting import Message, Say, Sink
 from tfexp.distributed.pool import Capacity, Job, Pool
-from tfexp.distributed.station import Station, do
+from tfexp.distributed.station import Station, do, unwritten
 from tfexp.runtime import cpu
 
 __all__ = ["LocalPool"]
@@ -36,12 +36,15 @@ class LocalPool(Pool):
         self._name, self._station = job.name, station
 
         def run() -> None:
-            with (
-                job.log.open("a", encoding="utf-8", buffering=1) as log,
-                contextlib.redirect_stdout(log),
-                contextlib.redirect_stderr(log),
-            ):
-                last = do(job.work, station)
+            try:
+                with (
+                    job.log.open("a", encoding="utf-8", buffering=1) as log,
+                    contextlib.redirect_stdout(log),
+                    contextlib.redirect_stderr(log),
+                ):
+                    last = do(job.work, station)
+            except OSError as error:
+                last = unwritten(job.log, error)
             self._sink(job.name, last)
 
         self._thread = threading.Thread(target=run, name=f"tfexp-{job.name}", daemon=True)

@@ -18,7 +18,7 @@ from tfexp.distributed.hosting import Message, Work
 from tfexp.distributed.pool import Job
 from tfexp.runtime import cpu
 
-__all__ = ["Station", "begin_job", "do", "serve"]
+__all__ = ["Station", "begin_job", "do", "serve", "unwritten"]
 
 
 class Station:
@@ -46,10 +46,10 @@ class Station:
 
 
 def do(work: Work, station: Station) -> Message:
-    """Do the job; its last message. What it raises is printed, too."""
+    """Do the job; its last message. What it raises is printed, too, as is the end of a program (`sys.exit`)."""
     try:
         return {"kind": "ended", "result": work.function()(station, work.arguments)}
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         traceback.print_exc()
         return {"kind": "failed", "error": type(error).__name__, "message": str(error), "traceback": traceback.format_exc()}
 
@@ -87,14 +87,16 @@ def serve(link: Link) -> None:
             with _printing_to(Path(message["log"])):
                 last = do(Work(**message["work"]), stations[message["name"]])
         except OSError as error:
-            last = {"kind": "failed", "error": type(error).__name__, "message": _unwritten(message["log"], error)}
+            last = unwritten(message["log"], error)
         del stations[message["name"]]
         link.send({"job": message["name"], **last})
 
 
-def _unwritten(log: str, error: OSError) -> str:
+def unwritten(log: str | Path, error: OSError) -> Message:
+    """The last message of a job whose log cannot be written."""
     elsewhere = "; its folder must be on storage that all machines have" if isinstance(error, FileNotFoundError) else ""
-    return f"{log} cannot be written on {socket.gethostname()}: {error.strerror}{elsewhere}"
+    problem = f"{log} cannot be written on {socket.gethostname()}: {error.strerror}{elsewhere}"
+    return {"kind": "failed", "error": type(error).__name__, "message": problem}
 
 
 def _named(job: str, link: Link) -> Callable[[Message], None]:
@@ -111,9 +113,11 @@ def _printing_to(log: Path) -> Iterator[None]:
             os.dup2(descriptor, number)
         yield
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        for number, saved in zip((1, 2), before, strict=True):
-            os.dup2(saved, number)
-            os.close(saved)
-        os.close(descriptor)
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            for number, saved in zip((1, 2), before, strict=True):
+                os.dup2(saved, number)
+                os.close(saved)
+            os.close(descriptor)

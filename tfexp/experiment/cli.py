@@ -164,11 +164,12 @@ def _main(argv: list[str]) -> int:
     if {"train.steps", "train.epochs"} <= {o.key_or_group for o in overrides if o.value() is not None}:
         raise SettingError("train.epochs", "give train.steps or train.epochs, not both")
     command = f"python -m tfexp {shlex.join(argv)}"
-    with composer(search_path(flags.config_dir)) as compose:
+    config_dir = _config_dir_of_sweep(overrides) if flags.multirun and flags.config_dir is None else flags.config_dir
+    with composer(search_path(config_dir)) as compose:
         if flags.multirun:
             if flags.cfg is not None or flags.info is not None:
                 raise SettingError("-m", "many runs have no one configuration to show: leave -m out, or give sweep.dry=true")
-            return _multirun(overrides, compose, command)
+            return _multirun(overrides, compose, command, config_dir)
         refuse_sweeps(overrides)
         if flags.cfg is None and flags.info is None:
             return _single(overrides, compose, command)
@@ -254,6 +255,8 @@ def _rerun(earlier: Path, overrides: list[Override], compose: Compose, command: 
 
 def _new_folder(config: DictConfig, given: dict[str, Override]) -> contextlib.closing[RunFolder]:
     """A folder that the user names must be free; one that the time of day names is made unique."""
+    if not config.hydra.run.dir:
+        raise SettingError("hydra.run.dir", "a folder must be given: hydra.run.dir=outputs/…")
     return contextlib.closing(RunFolder.create(Path(config.hydra.run.dir), exactly="hydra.run.dir" in given))
 
 
@@ -274,9 +277,14 @@ def _settings_of(path: Path, config: DictConfig, changes: Container[str] = ()) -
 def _load(path: Path) -> DictConfig:
     try:
         config = OmegaConf.load(path)
-    except (OSError, yaml.YAMLError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ExperimentError(f"{path} cannot be read: {why}") from error
+    except OSError as error:
+        raise ExperimentError(f"{path} cannot be read: {error.strerror}") from error
+    except yaml.MarkedYAMLError as error:
+        at = error.problem_mark
+        line = "" if at is None else f"line {at.line + 1}: "
+        raise ExperimentError(f"{path} cannot be read: {line}{error.problem}") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ExperimentError(f"{path} cannot be read: {str(error).splitlines()[0]}") from error
     if not config:
         raise ExperimentError(f"{path} is empty: that run was ended before it began; start it again")
     if not isinstance(config, DictConfig) or set(config) != set(SECTIONS):
@@ -290,7 +298,15 @@ def _load(path: Path) -> DictConfig:
 # ---- many runs, and what Hydra does itself
 
 
-def _multirun(overrides: list[Override], compose: Compose, command: str) -> int:
+def _config_dir_of_sweep(overrides: list[Override]) -> str | None:
+    """That of the sweep which is taken up, if one is."""
+    from tfexp.experiment.sweeps.journal import config_dir_of
+
+    resume = next((o for o in overrides if o.key_or_group == "sweep.resume" and not o.is_sweep_override()), None)
+    return None if resume is None else config_dir_of(Path(str(resume.value())))
+
+
+def _multirun(overrides: list[Override], compose: Compose, command: str, config_dir: str | None) -> int:
     for name in COMMANDS:
         if any(override.key_or_group == name for override in overrides):
             raise SettingError(name, "goes with a single run, not with -m")
@@ -305,7 +321,7 @@ def _multirun(overrides: list[Override], compose: Compose, command: str) -> int:
         recorded=lambda config: _origin("", config, ()).config_yaml,
         sweep=lambda config: section_of("sweep", Sweep, config),
     )
-    return sweep(overrides, door, GlobalHydra.instance().config_loader().get_group_options, command)
+    return sweep(overrides, door, GlobalHydra.instance().config_loader().get_group_options, command, config_dir)
 
 
 def _hydra(words: list[str], task: Callable[[DictConfig], None]) -> int:

@@ -49,7 +49,7 @@ def numbers_of(folder: Path) -> dict[str, Any]:
         numbers = json.loads(path.read_text(encoding="utf-8"))["numbers"]
     except FileNotFoundError as error:
         raise ExperimentError(f"{folder} has no result.json: that run did not finish (resume={folder})") from error
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ExperimentError(f"{path} is not a run's result: {error}") from error
     return dict(numbers)
 

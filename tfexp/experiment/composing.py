@@ -198,6 +198,7 @@ def _refuse_groups_in_vain(overrides: Sequence[Override], compose: Compose) -> N
             part = f"{override.key_or_group}@{override.package}"
             if part not in compose([other for other in overrides if other.package is None]).hydra.runtime.choices:
                 raise SettingError(part, "a group has its own section, without @, and nothing chosen has such a part")
+        _refuse_no_choice(override)
         if (override.is_add() or override.is_force_add()) and "." not in override.key_or_group:
             added.append(override.key_or_group)
     chosen = compose([]).hydra.runtime.choices if added else {}
@@ -205,6 +206,21 @@ def _refuse_groups_in_vain(overrides: Sequence[Override], compose: Compose) -> N
         if key in chosen:
             signs = "+" if any(o.is_add() for o in overrides if o.key_or_group == key) else "++"
             raise SettingError(f"{signs}{key}", f"{key} is chosen already: write {key}=<choice>, without the plus")
+
+
+def _refuse_no_choice(override: Override) -> None:
+    """Raises SettingError for a value of a group that names no choice; `experiment` alone takes several."""
+    key, value = override.key_or_group, override.value()
+    choices = [] if "." in key else GlobalHydra.instance().config_loader().get_group_options(key)
+    if not choices or isinstance(value, str):
+        return
+    if isinstance(value, list):
+        if key != "experiment":
+            raise SettingError(key, f"a list, where one is chosen: write {key}=<choice>; with -m, {key}=a,b tries each")
+    elif isinstance(value, dict):
+        raise SettingError(key, f"settings, where one is chosen: write {key}=<choice> {key}.<setting>=<value>")
+    else:
+        raise SettingError(key, no_such("choice", override.get_value_element_as_str(), choices), f"conf/{key}")
 
 
 def _no_such_choice(error: MissingConfigException) -> SettingError:
@@ -338,8 +354,7 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
         owner = next((other for other in others if last in config[other]), None)
         raise SettingError(key, f"{problem}. There is {owner}.{last}" if owner else problem) from error
     except MissingMandatoryValue as error:
-        key = str(error.full_key)
-        raise SettingError(key, f"{in_words(hint_of(kind, key))} must be given: {name}.{key}=<value>") from error
+        raise _missing(name, kind, sorted(OmegaConf.missing_keys(OmegaConf.merge(schema, given)))) from error
     except ValidationError as error:
         key = str(error.full_key)
         value, hint = OmegaConf.select(given, key), hint_of(kind, key)
@@ -347,6 +362,15 @@ def _typed(name: str, kind: type, config: DictConfig) -> Any:
             raise SettingError(key, no_such("choice", str(value), hint.__members__)) from error
         shown = "null" if value is None else f"'{value}'"
         raise SettingError(key, f"{shown} is not {in_words(hint)}") from error
+
+
+def _missing(name: str, kind: type, keys: Sequence[str]) -> SettingError:
+    """The complaint about all settings of a section that have no value."""
+    what = {key: in_words(hint_of(kind, key)) for key in keys}
+    give = " ".join(f"{name}.{key}=<value>" for key in keys)
+    if len(keys) == 1:
+        return SettingError(keys[0], f"{what[keys[0]]} must be given: {give}")
+    return SettingError("", f"{', '.join(f'{key} ({words})' for key, words in what.items())} must be given: {give}")
 
 
 @functools.lru_cache(maxsize=64)

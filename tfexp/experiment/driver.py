@@ -295,7 +295,7 @@ class _Driver:
             result["dropped"] = dict(zip(self.made, records[-1]["dropped"], strict=True))
         self.folder.write_json(self.folder.result, result)
         values = {name: np.asarray(value, np.float32) for name, value in done["values"].items()}
-        show_result(self.settings.title, result, self.folder.path, values, rows)
+        show_result(self.settings.title, result, self.folder.path, values, rows, drawn=self.watch.draws)
         return result, records
 
     def _timing(self, steps: int, seconds: float, restarted: dict[str, int]) -> dict[str, Any]:

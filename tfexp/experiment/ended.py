@@ -47,8 +47,11 @@ def _status(error: BaseException) -> str:
 def _note(files: RunFiles, process: dict[str, Any], status: str, message: str) -> None:
     if not files.manifest.exists():
         return
-    manifest = json.loads(files.manifest.read_text(encoding="utf-8"))
-    if manifest.get("process") != process:
+    try:
+        manifest = json.loads(files.manifest.read_text(encoding="utf-8"))
+    except ValueError:  # which ended the run that was to go on
+        return
+    if not isinstance(manifest, dict) or manifest.get("process") != process:
         return
     at = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     files.write_json(files.manifest, {**manifest, "ending": {"status": status, "at": at, "message": message}})

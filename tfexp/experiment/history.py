@@ -44,13 +44,16 @@ def read_records(path: Path) -> list[Record]:
     """The lines of a `metrics.jsonl`; the last one may be torn, if its process was killed, and is then left
     out.
     """
-    lines = path.read_text(encoding="utf-8").split("\n") if path.exists() else []
+    lines = path.read_bytes().split(b"\n") if path.exists() else []
     records = []
     for number, line in enumerate(lines[:-1], start=1):
         try:
-            records.append(json.loads(line))
-        except json.JSONDecodeError as error:
+            record = json.loads(line)
+        except ValueError as error:
             raise ExperimentError(f"{path}, line {number}: {error}") from error
+        if not (isinstance(record, dict) and {"step", "train", "test"} <= record.keys()):
+            raise ExperimentError(f"{path}, line {number}: not an evaluation: it must have step, train and test")
+        records.append(record)
     return records
 
 

@@ -16,7 +16,13 @@ __all__ = ["show_environment", "show_reproduction", "show_result"]
 
 
 def show_result(
-    title: str, result: dict[str, Any], folder: Path, values: dict[str, Any], tasks: Sequence[dict[str, Any]] = ()
+    title: str,
+    result: dict[str, Any],
+    folder: Path,
+    values: dict[str, Any],
+    tasks: Sequence[dict[str, Any]] = (),
+    *,
+    drawn: bool,
 ) -> None:
     """The table of the final numbers, what was learned where it is short, where to look, and where the tasks were."""
     from rich.console import Console
@@ -55,8 +61,9 @@ def show_result(
             f"({placed['without_moves_ms']:.3g} ms without moves), and took {placed['took_ms']:.3g} ms"
         )
     console.print(f"folder      {folder}", markup=False)
-    console.print(f"curves      {folder / 'loss.png'}", markup=False)
-    if (folder / "confusion.csv").exists():
+    if drawn:
+        console.print(f"curves      {folder / 'loss.png'}", markup=False)
+    if drawn and (folder / "confusion.csv").exists():
         console.print(f"confusion   {folder / 'confusion.png'}", markup=False)
     console.print(f"tensorboard --logdir {shlex.quote(str(folder))}", markup=False)
 

@@ -20,7 +20,7 @@ def begun(files: RunFiles, dataset: Dataset) -> dict[str, Any]:
     try:
         manifest = json.loads(files.manifest.read_text(encoding="utf-8"))
         before = manifest["data"]["sha256"]
-    except (OSError, json.JSONDecodeError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise ExperimentError(f"{files.manifest} is not a run's manifest: {error}") from error
     if before != dataset.digest:
         raise ExperimentError(
@@ -51,7 +51,14 @@ def dropped_before(records: list[Record], workers: int) -> list[int]:
 
 
 def refuse_if_ended(files: RunFiles, settings: Settings, course: Course, step: int, records: list[Record]) -> None:
-    """Raises ExperimentError if nothing is left to do."""
+    """Raises ExperimentError if nothing is left to do, or what was done is not known: every run is evaluated before its
+    first step.
+    """
+    if not records:
+        raise ExperimentError(
+            f"{files.metrics} is missing or damaged: it has no evaluation up to step {step}, that of the last checkpoint. "
+            f"train.start_from={files.path} begins another run with its variables"
+        )
     further = []
     if step >= course.total_steps:
         further.append("a larger train.steps or train.epochs")

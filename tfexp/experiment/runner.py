@@ -103,13 +103,17 @@ class Experiment:
             result, records = driver.train(folder, self.settings, self.dataset, self.course, begin, watch)
         else:
             result, records = self._train_here(folder, origin, facts, resume, watch)
+        if watch.draws:
+            self._draw(folder, records)
+        return result
+
+    def _draw(self, folder: RunFolder, records: list[Record]) -> None:
         names = self.program.metrics
         metric = next((name for name in ("accuracy", "r2", *names) if name in names), None)
         draw(folder.plot, self.settings.title, records, metric)
         if folder.confusion.exists():
             read = Confusion.of_text(folder.confusion.read_text(encoding="utf-8"))
             draw_confusion(folder.confusion_plot, self.settings.title, read)
-        return result
 
     def _train_here(
         self, folder: RunFolder, origin: Origin, facts: dict[str, Any], resume: bool, watch: Watch
@@ -178,7 +182,8 @@ class _Training:
             timing = {"steps": step - begin, "seconds": seconds, "steps_per_second": (step - begin) / seconds}
             result = self._result(recorder.numbers(status, step), timing, turns)
             self.folder.write_json(self.folder.result, result)
-            show_result(self.settings.title, result, self.folder.path, recorder.short_values())
+            values = recorder.short_values()
+            show_result(self.settings.title, result, self.folder.path, values, drawn=self.watch.draws)
         return result, recorder.history.records
 
     def _timed(self, begin: int, turns: Turns, stop: StopRequest) -> tuple[int, str, float]:

@@ -330,6 +330,13 @@ def resolve(target: str, base: type) -> type:
         raise SettingError("target", no_such(f"class in {module_name} called", class_name, suitable))
     if not _is_schema(found, base):
         raise SettingError("target", f"'{target}' is not a dataclass derived from {base.__module__}.{base.__name__}")
+    annotated = [hint for hint in vars(found).get("__annotations__", {}).values() if "ClassVar" not in str(hint)]
+    if annotated and "__dataclass_fields__" not in vars(found):
+        problem = f"'{target}' has fields of its own, and no @dataclass(frozen=True, kw_only=True) above it"
+        raise SettingError("target", problem)
+    lacking = sorted(getattr(found, "__abstractmethods__", ()))
+    if lacking:
+        raise SettingError("target", f"'{target}' lacks {', '.join(lacking)}")
     return found
 
 

@@ -50,6 +50,10 @@ def test_what_cannot_be_taken_up(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").write_text('{"kind": "sw')
     with pytest.raises(ExperimentError, match="was ended before its first trial; begin again"):
         Journal.open(tmp_path)
+    assert (tmp_path / "journal.jsonl").read_text() == '{"kind": "sw', "what is no journal stays as it is"
+    (tmp_path / "journal.jsonl").write_text("[]\n")
+    with pytest.raises(ExperimentError, match="line 1: not an event of a sweep"):
+        Journal.open(tmp_path)
     (tmp_path / "journal.jsonl").write_text('{"kind": "sweep"}\nnonsense\n{"kind": "over"}\n')
     with pytest.raises(ExperimentError, match="line 2: Expecting value"):
         Journal.open(tmp_path)

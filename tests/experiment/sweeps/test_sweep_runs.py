@@ -52,6 +52,18 @@ def table(folder: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def test_trials_draw_no_pictures(cli: Callable, tmp_path: Path, pictures: None) -> None:
+    words = ("data=mixture", "data.points=61", "model=softmax", "train.steps=1,2", "train.eval_every=1")
+    assert cli("-m", *words, "hydra.sweep.dir=sweep").code == 0
+    drawn = sorted(path.relative_to(tmp_path / "sweep") for path in tmp_path.rglob("*.png"))
+    assert drawn == [Path("curves.png"), Path("sweep.png")]
+    log = (tmp_path / "sweep" / "0-softmax" / "trial.log").read_text()
+    assert "tensorboard --logdir" in log
+    assert ".png" not in log
+    assert cli("resume=sweep/0-softmax", "train.steps=2").code == 0
+    assert (tmp_path / "sweep" / "0-softmax" / "confusion.png").exists()
+
+
 def test_each_combination_is_a_whole_run(cli: Callable, tmp_path: Path) -> None:
     ended = cli("-m", *QUICK, "optimizer.learning_rate=0.1,0.3", "model=linreg,mlp")
     assert ended.code == 0, ended.err

@@ -28,6 +28,7 @@ from tfexp.experiment import cli as command_line
 from tfexp.experiment.composing import checked, composer, parse, section_of
 from tfexp.experiment.errors import ExperimentError, SettingError
 from tfexp.experiment.outputs import RunFolder
+from tfexp.experiment.sweeps import attempt as of_attempts
 from tfexp.experiment.sweeps.driver import Driver, Watcher, planned_event
 from tfexp.experiment.sweeps.journal import Journal
 from tfexp.experiment.sweeps.ledger import Ledger
@@ -125,6 +126,39 @@ def whole(sweeping: Sweeping, tmp_path_factory: pytest.TempPathFactory) -> tuple
     assert len(ran) == TRIALS + 2
     assert [row["status"] for row in table].count("finished") == TRIALS - 1
     return ran, table, (folder / "journal.jsonl").read_bytes()
+
+
+def test_trials_that_failed_are_tried_again_where_there_are_more_retries(
+    cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*words: str) -> list[tuple[str, str]]:
+        """The attempts that were made, and how each ended."""
+        before = len(journalled(tmp_path / "sweep")) if (tmp_path / "sweep").exists() else 0
+        cli("-m", *words)
+        events = journalled(tmp_path / "sweep")[before:]
+        started = [event["folder"] for event in events if event["kind"] == "started"]
+        return list(zip(started, [event["status"] for event in events if event["kind"] == "ended"], strict=True))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(of_attempts.Experiment, "run", raising(OSError(28, "No space left on device")))
+        words = [*QUICK, "optimizer.learning_rate=0.1,1e30"]
+        assert run(*words) == [("0-linreg", "failed"), ("1-linreg", "failed")]
+        assert run("sweep.resume=sweep") == []
+        assert run("sweep.resume=sweep", "sweep.retries=1") == [
+            ("0-linreg-attempt-2", "failed"), ("1-linreg-attempt-2", "failed"),
+        ]  # fmt: skip
+    assert run("sweep.resume=sweep", "sweep.retries=1") == []
+    assert run("sweep.resume=sweep", "sweep.retries=2") == [
+        ("0-linreg-attempt-3", "finished"), ("1-linreg-attempt-3", "failed"),
+    ]  # fmt: skip
+    assert run("sweep.resume=sweep", "sweep.retries=9") == [], "what diverged would do so again"
+
+
+def raising(error: Exception) -> Callable:
+    def run(*arguments: Any, **options: Any) -> None:
+        raise error
+
+    return run
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -298,14 +332,20 @@ def test_a_driver_that_is_ended_for_real(how: signal.Signals, cli: Callable, tmp
         assert [row["status"] for row in csv.DictReader(file)] == ["finished"] * 4
 
 
-def test_a_sweep_of_ones_own_choices_says_with_which_command_it_was_begun(cli: Callable, tmp_path: Path) -> None:
+def test_a_sweep_of_ones_own_choices_goes_on_with_them(cli: Callable, tmp_path: Path) -> None:
     choice = tmp_path / "mine" / "optimizer" / "slow.yaml"
     choice.parent.mkdir(parents=True)
     choice.write_text("target: tfexp.experiment.optimizers:Sgd\nlearning_rate: 0.001\n")
     words = ("data=line", "optimizer=slow", "train.steps=1,2", "hydra.sweep.dir=sweep")
     assert cli("--config-dir", "mine", "-m", *words).code == 0
+    assert cli("-m", "sweep.resume=sweep").code == 0
+    (tmp_path / "mine").rename(tmp_path / "moved")
     ended = cli("-m", "sweep.resume=sweep")
+    assert ended.err == f"tfexp: --config-dir: there is no folder {tmp_path / 'mine'}\n"
+    assert cli("--config-dir", "moved", "-m", "sweep.resume=sweep").code == 0
+    choice = tmp_path / "moved" / "optimizer" / "slow.yaml"
+    choice.unlink()
+    ended = cli("--config-dir", "moved", "-m", "sweep.resume=sweep")
     assert ended.code != 0
     assert "there is no choice 'slow'" in ended.err
     assert ended.err.endswith(f"\n  it was begun by: python -m tfexp --config-dir mine -m {' '.join(words)}\n")
-    assert cli("--config-dir", "mine", "-m", "sweep.resume=sweep").code == 0

@@ -15,6 +15,9 @@ from tfexp.formats.compressed_file import compression_by_name, open_file
 
 __all__ = ["CsvRecords", "opened", "shown"]
 
+_MOST_SHOWN = 60
+"""Letters of a cell that a message has."""
+
 
 @contextlib.contextmanager
 def opened(path: str, delimiter: str, *, bad_text: bool = False, asked_by: str = "") -> Iterator[CsvRecords]:
@@ -87,5 +90,7 @@ class CsvRecords:
 
 
 def shown(cell: str) -> str:
-    """A cell in a message."""
-    return f"'{cell.strip().encode(errors='surrogateescape').decode(errors='replace')}'"
+    """A cell in a message: the beginning of a long one, and what a terminal would obey as an escape."""
+    text = cell.strip().encode(errors="surrogateescape").decode(errors="replace")
+    text = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
+    return "'" + "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text) + "'"

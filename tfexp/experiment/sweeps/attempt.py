@@ -27,6 +27,8 @@ HALVED = "halved"
 class _Reporting(Watch):
     """Tells every evaluation's metric, and at the rungs waits to hear whether to go on."""
 
+    draws = False
+
     def __init__(self, station: Station, part: str, metric: str, rungs: list[int]) -> None:
         self._station, self._part, self._metric = station, part, metric
         self._rungs = list(rungs)

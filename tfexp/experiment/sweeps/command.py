@@ -43,7 +43,7 @@ _NOW = ("sweep.resume", "sweep.dry", "sweep.launcher", "sweep.parallel", "sweep.
 """What may be given anew when a sweep is taken up: where its trials run, how often they are tried; never what they are."""
 
 
-def sweep(overrides: Sequence[Override], door: Door, choices: Any, command: str) -> int:
+def sweep(overrides: Sequence[Override], door: Door, choices: Any, command: str, config_dir: str | None) -> int:
     """Run, list or take up the sweep that the overrides describe; returns the exit code: 1 if a trial failed."""
     own = [o for o in overrides if o.key_or_group.partition(".")[0] == "sweep"]
     for override in own:
@@ -75,6 +75,7 @@ def sweep(overrides: Sequence[Override], door: Door, choices: Any, command: str)
     journal = Journal.create(folder)
     with contextlib.closing(journal):
         about = {"kind": "sweep", "version": 1, "command": command, "words": words, "sweep": sorted(given.values())}
+        about["config_dir"] = None if config_dir is None else os.path.abspath(config_dir)
         journal.add([about, *events])
         return _run(folder, settings, command, planner, search, journal, [about, *events], trials)
 
@@ -96,6 +97,8 @@ def _plan(planner: Planner, search: Search) -> tuple[list[Trial], list[Event]]:
 def _folder(space: Space, door: Door) -> Path:
     """The sweep's folder: the one that the user names, or one that the time of day names, made unique."""
     config = door.compose(door.parse(list(space.fixed)))
+    if not config.hydra.sweep.dir:
+        raise SettingError("hydra.sweep.dir", "a folder must be given: hydra.sweep.dir=outputs/…")
     path = Path(str(config.hydra.sweep.dir))
     try:
         if not any(word.startswith("hydra.sweep.dir=") for word in space.fixed):

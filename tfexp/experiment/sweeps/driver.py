@@ -83,6 +83,7 @@ class Driver:
         Raises Interrupted when a signal asks for the end, ExperimentError when the sweep cannot go on.
         """
         self._adopt()
+        self._try_again()
         if not self.search.ahead:
             self._tell_again()
         self.waiting = [number for number, progress in self.ledger.trials.items() if not progress.is_over]
@@ -139,6 +140,13 @@ class Driver:
                 self._move_away(attempt.folder)
                 ended.update(status="lost", message="the sweep was ended before it", again=True)
             self._write(ended)
+
+    def _try_again(self) -> None:
+        """A trial that failed in an earlier stay may have more attempts in this one."""
+        for number, progress in self.ledger.trials.items():
+            hopeless = progress.attempts and progress.attempts[-1].hopeless
+            if progress.status == "failed" and not hopeless and self.ledger.failures(number) <= self.sweep.retries:
+                self._write({"kind": "again", "trial": number})
 
     def _move_away(self, name: str) -> None:
         """Keep what an attempt left that was under way: its next try has its place, as if it had been the first."""
@@ -289,7 +297,9 @@ class Driver:
         retried = failed and not again and self.ledger.failures(trial.number) < self.sweep.retries
         event: Event = {"kind": "ended", "trial": trial.number, "attempt": attempt.number}
         event.update(status="failed" if failed else status, again=retried, message=message)
-        if not failed:
+        if failed:
+            event.update(hopeless=again)
+        else:
             event.update(numbers=numbers, seconds=seconds)
         self._write(event)
         if retried:

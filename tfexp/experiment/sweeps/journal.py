@@ -1,10 +1,11 @@
 """What happened in a sweep, in order: `journal.jsonl`, one JSON object per line, on the disk before anybody acts on it.
 
-{"kind": "sweep", …}     what the sweep is; the first line
+{"kind": "sweep", …}     what the sweep is: command, words, sweep, config_dir; the first line
 {"kind": "planned", …}   a trial: number, point, varied, words, folder, config
 {"kind": "started", …}   an attempt: trial, attempt, folder
 {"kind": "rung", …}      a trial came to a rung of the halving: trial, step, value, and whether it goes on
-{"kind": "ended", …}     an attempt: trial, attempt, status, numbers, seconds, message
+{"kind": "ended", …}     an attempt: trial, attempt, status, numbers, seconds, message, hopeless
+{"kind": "again", …}     a trial that failed is tried again, where the sweep allows for more now: trial
 {"kind": "over"}         every trial is over
 """
 
@@ -22,7 +23,7 @@ from tfexp.experiment.errors import ExperimentError
 from tfexp.experiment.outputs import RunFiles
 from tfexp.formats.bundle_files import sync_path
 
-__all__ = ["Event", "Journal", "go_on"]
+__all__ = ["Event", "Journal", "config_dir_of", "go_on"]
 
 Event = dict[str, Any]
 NAME = "journal.jsonl"
@@ -95,17 +96,32 @@ def _whole_lines(path: Path, descriptor: int) -> list[Event]:
     """The events of the lines that are whole; what is left of one that is not is cut off."""
     text = path.read_bytes()
     whole = text[: text.rfind(b"\n") + 1]
-    if len(whole) < len(text):
-        os.ftruncate(descriptor, len(whole))
     events = []
     for number, line in enumerate(whole.splitlines(), start=1):
         try:
-            events.append(json.loads(line))
+            event = json.loads(line)
         except ValueError as error:
             raise ExperimentError(f"{path}, line {number}: {error}") from error
+        if not isinstance(event, dict):
+            raise ExperimentError(f"{path}, line {number}: not an event of a sweep: it must have a kind")
+        events.append(event)
     if not events or events[0].get("kind") != "sweep":
         raise ExperimentError(f"{path} does not say what the sweep is: it was ended before its first trial; begin again")
+    if len(whole) < len(text):  # of a sweep, and of no other file
+        os.ftruncate(descriptor, len(whole))
     return events
+
+
+def config_dir_of(folder: Path) -> str | None:
+    """The folder of choices (`--config-dir`) that the sweep in `folder` was begun with, None where none can be told:
+    `Journal.open` says what is wrong.
+    """
+    try:
+        with (folder / NAME).open(encoding="utf-8") as file:
+            about = json.loads(file.readline())
+    except (OSError, ValueError):
+        return None
+    return about.get("config_dir") if isinstance(about, dict) else None
 
 
 def go_on(folder: Path) -> str:

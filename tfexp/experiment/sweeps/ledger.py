@@ -49,8 +49,12 @@ class Ledger:
         progress = self.trials[event["trial"]]
         attempt = progress.attempts[-1]
         attempt.status, attempt.message = event["status"], event.get("message", "")
+        attempt.hopeless = event.get("hopeless", False)
         progress.status = "waiting" if event["again"] else event["status"]
         progress.numbers, progress.seconds = event.get("numbers"), event.get("seconds", 0.0)
+
+    def _again(self, event: Event) -> None:
+        self.trials[event["trial"]].status = "waiting"
 
     # --- what follows from it ---------------------------------------------------------------------------------------
 

@@ -54,6 +54,8 @@ class Attempt:
     folder: str
     status: str | None = None
     message: str = ""
+    hopeless: bool = False
+    """Whether it failed in a way in which the next one would, too."""
 
 
 @dataclass
