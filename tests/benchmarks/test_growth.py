@@ -117,6 +117,18 @@ def test_graph_defs_both_ways(build: Callable[[int], tf.Tensor]) -> None:
     assert_linear(read)
 
 
+def test_importing_again_and_again() -> None:
+    """One small graph, so often into one large one."""
+
+    def prepare(size: int) -> Callable[[], object]:
+        tf.reset_default_graph()
+        tf.constant(1.0, name="one")
+        definition = tf.get_default_graph().as_graph_def()
+        return lambda: [tf.import_graph_def(definition, name=f"copy_{i}") for i in range(size)]
+
+    assert_linear(prepare)
+
+
 @GRAPHS
 @pytest.mark.parametrize("times", [1, 2, 4])
 def test_planning_and_running(build: Callable[[int], tf.Tensor], times: int) -> None:

@@ -22,6 +22,7 @@ from tfexp.graph.collections import Collections
 from tfexp.graph.elements import Elements
 from tfexp.graph.loop_nodes import check_input
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import add_with_scopes
 from tfexp.graph.surroundings import Surroundings
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.typed_nodes import checked_inputs, native_attrs
@@ -41,6 +42,8 @@ class Graph(Elements, Surroundings, Collections):
         self._lock = threading.RLock()
         self._operations: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
+        self._names_and_scopes: set[str] = set()
+        self._named = 0  # so many of the nodes are in there
         self._next_id = 1
         self._version = 0
         self._mutations = 0  # counts edits of existing nodes, which invalidate plans as new nodes do not
@@ -168,7 +171,15 @@ class Graph(Elements, Surroundings, Collections):
             self._forget(op)
             del self._by_name[op.name]
         del self._operations[position:]
+        self._names_and_scopes, self._named = set(), 0
         self._nodes_changed()
+
+    def names_and_scopes(self) -> set[str]:
+        """The names of the nodes, and of the scopes that they are in. Looks at each node once, however often it is asked."""
+        for op in self._operations[self._named :]:
+            add_with_scopes(op.name, self._names_and_scopes)
+        self._named = len(self._operations)
+        return self._names_and_scopes
 
     def _nodes_changed(self) -> None:
         self._mutations += 1

@@ -20,6 +20,7 @@ from tfexp.graph import attrs as attr_codec
 from tfexp.graph.calls import called_by_node
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
+from tfexp.graph.scope_names import add_with_scopes
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.versions import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, VERSION
 
@@ -211,12 +212,14 @@ class Importer:
 
         Scopes without nodes do not count, nor what differs in upper and lower case.
         """
-        taken = _with_scopes(op.name for op in self.graph._operations)
-        avoided = taken | _with_scopes(self.index)
+        taken, avoided = self.graph.names_and_scopes(), set[str]()
+        for name in self.index:
+            add_with_scopes(name, avoided)
         for node in self.nodes:
             name = wanted = self.scope + node.name
             if wanted in taken:
-                name = next(one for i in itertools.count(1) if (one := f"{wanted}_{i}") not in avoided)
+                others = (f"{wanted}_{i}" for i in itertools.count(1))
+                name = next(other for other in others if other not in taken and other not in avoided)
             avoided.add(name)
             self.names[node.name] = name
             self.graph._names_in_use.setdefault(name.lower(), 1)
@@ -319,16 +322,6 @@ class Importer:
                 raise ValueError(f"Invalid return output {index} of node {name!r}, which has {len(outputs)} output(s)")
             return outputs[int(index)]
         return self.ops[text]
-
-
-def _with_scopes(names: Iterable[str]) -> set[str]:
-    """The names, and those of the scopes that they are in."""
-    found: set[str] = set()
-    for name in names:
-        while name and name not in found:
-            found.add(name)
-            name = name.rpartition("/")[0]
-    return found
 
 
 def input_types(op: Op, attrs: dict[str, Any]) -> list[tuple[dtypes.DType, bool]]:

@@ -28,3 +28,10 @@ def prepend_name_scope(name: Any, import_scope: str | None) -> Any:
         return name
     mark = next((m for m in ("^", "loc:@") if name.startswith(m)), "")
     return f"{mark}{import_scope.rstrip('/')}/{name[len(mark) :]}"
+
+
+def add_with_scopes(name: str, found: set[str]) -> None:
+    """Add a node's name, and those of the scopes that it is in."""
+    while name and name not in found:
+        found.add(name)
+        name = name.rpartition("/")[0]
