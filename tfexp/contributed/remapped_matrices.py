@@ -70,7 +70,7 @@ def load_and_remap_matrix(
         old_tensor_name,
         rows,
         columns,
-        initializer([missing], dtype=dtypes.float32),
+        initializer([missing, 1]),
         num_rows=num_rows_to_load,
         num_cols=new_col_vocab_size,
         max_rows_in_memory=max_rows_in_memory,
