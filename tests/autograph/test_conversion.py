@@ -190,6 +190,20 @@ def test_generators_and_coroutines_are_not_converted() -> None:
         tf.autograph.to_graph(numbers)
 
 
+def test_generators_in_a_converted_function_stay_generators() -> None:
+    def outer(x: Any) -> Any:
+        def numbers(n: int) -> Any:
+            for i in range(n):
+                if i:
+                    yield i
+
+        if x > 0:
+            x = x + sum(numbers(4))
+        return x
+
+    assert [_run(convert(outer), 1), _run(convert(outer), -1)] == [7, -1]
+
+
 def test_functions_that_look_for_their_variables_are_not_converted() -> None:
     def looks(x: Any) -> Any:
         if x > 0:

@@ -294,3 +294,16 @@ def test_all_features_have_the_same_batch_size(make) -> None:
     columns = [fc.numeric_column("a"), fc.numeric_column("b")]
     with pytest.raises(ValueError, match=r"Batch size of columns \(a, b\): \(2, 3\)"):
         make({"a": tf.zeros([2, 1]), "b": tf.zeros([3, 1])}, columns)
+
+
+def test_a_sparse_feature_of_one_dimension_has_one_value_in_each_row() -> None:
+    column = fc.indicator_column(fc.categorical_column_with_vocabulary_list("s", ["a", "b", "c"]))
+    asked = tf.sparse_placeholder(tf.string)
+    value = tf.SparseTensorValue([[0], [1]], ["b", "a"], [2])
+    made = [fc.input_layer({"s": given}, [column]) for given in (tf.SparseTensor(*value), asked)]
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        for one in made:
+            assert session.run(one, {asked: value}).tolist() == [[0, 1, 0], [1, 0, 0]]
+    with pytest.raises(ValueError, match="cannot have rank 0"):
+        fc.input_layer({"s": tf.SparseTensor(np.zeros([1, 0], np.int64), ["a"], np.zeros([0], np.int64))}, [column])

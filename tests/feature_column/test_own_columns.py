@@ -177,3 +177,26 @@ def test_columns_of_configs_are_one_where_they_were_one() -> None:
         serialization.deserialize_feature_column({})
     with pytest.raises(ValueError, match="is not a FeatureColumn"):
         serialization.serialize_feature_column(3)
+
+
+class _Neither(older._FeatureColumn):  # type: ignore[misc, union-attr]
+    """A column of neither numbers nor ids."""
+
+    name = "neither"
+
+    def _transform_feature(self, inputs: Any) -> Any:
+        return inputs.get("a")
+
+    @property
+    def _parse_example_spec(self) -> dict[str, Any]:
+        return {"a": tf.FixedLenFeature([1], tf.float32)}
+
+
+def test_columns_of_neither_numbers_nor_ids_are_read_and_transformed() -> None:
+    column, features = _Neither(), {"a": tf.constant([[1.0]])}
+    assert tf.feature_column.make_parse_example_spec([column]) == column._parse_example_spec
+    assert older._transform_features(features, [column]) == {column: features["a"]}  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="must be either a _DenseColumn or _CategoricalColumn"):
+        tf.feature_column.linear_model(features, [column])
+    with pytest.raises(ValueError, match="must be a _DenseColumn"):
+        tf.feature_column.input_layer(features, [column])

@@ -38,6 +38,13 @@ class SquareTest(tf.test.TestCase):
         self.assertEqual(tf.get_default_graph().get_operations(), [])
         self.assertEqual(tf.get_default_graph().seed, 87654321)
 
+    def test_a_session_that_another_test_left_open_is_no_hindrance(self):
+        session = tf.InteractiveSession()
+        self.addCleanup(session.close)
+        tf.no_op()
+        self.setUp()
+        self.assertEqual(tf.get_default_graph().get_operations(), [])
+
     def test_a_test_may_be_set_up_within_a_graph(self):
         with tf.Graph().as_default() as graph:
             self.setUp()

@@ -102,6 +102,22 @@ def test_groups_of_options():
         merge_options(group, tf.data.Options())
 
 
+class _Around(OptionsBase):
+    group = create_option("group", _Group, "A group in a group.")
+
+
+def test_groups_in_groups_need_no_default():
+    one, other = _Around(), _Around()
+    assert merge_options(one, other).group is None
+    one.group = _Group()
+    one.group.x = 1
+    assert [merge_options(*pair).group.x for pair in ((one, other), (other, one))] == [1, 1]
+    other.group = _Group()
+    other.group.y = 0.0
+    merged = merge_options(one, other).group
+    assert (merged.x, merged.y, one.group.y) == (1, 0.0, 3.5)
+
+
 def test_structures_of_elements():
     with tf.Graph().as_default():
         element = {"a": tf.zeros([2, 3]), "b": tf.SparseTensor([[0, 1]], [1], [2, 5])}

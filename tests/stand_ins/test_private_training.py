@@ -116,6 +116,14 @@ def test_a_matrix_is_remapped(matrix):
         initializer([4, 4], tf.float64)
 
 
+def test_what_is_missing_in_a_matrix_is_asked_for_as_a_column(matrix):
+    path, old, new, columns, before = matrix
+    initializer = remapped_matrices.load_and_remap_matrix_initializer(
+        path, "m", 3, 3, -1, old, new, before, columns, initializer=lambda shape, **_: tf.tile([[7.0]], shape)
+    )
+    assert initialized(tf.get_variable("w", [3, 3], initializer=initializer)) == [[6, 5, 7], [7, 7, 7], [2, 1, 7]]
+
+
 def test_an_embedding_in_parts_is_remapped(matrix):
     path, old, new, *_ = matrix
     initializer = remapped_matrices.load_embedding_initializer(

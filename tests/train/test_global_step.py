@@ -6,7 +6,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.runtime.eager import eager_mode
-from tfexp.train.global_step import global_step_read_or_created, increment_global_step
+from tfexp.train.global_step import global_step_read, increment_global_step
 
 
 def test_made_once() -> None:
@@ -54,11 +54,14 @@ def test_what_is_no_step(value: object, text: str) -> None:
         tf.train.assert_global_step("x")
 
 
-def test_a_read_that_makes_the_step_and_an_increment():
+def test_a_read_that_is_made_once_and_an_increment():
     with tf.Graph().as_default(), tf.Session() as session:
         with pytest.raises(ValueError, match="Global step tensor should be created"):
             increment_global_step(3)
-        assert global_step_read_or_created() is global_step_read_or_created()
+        assert global_step_read() is None
+        assert tf.get_default_graph().get_operations() == []
+        tf.train.create_global_step()
+        assert global_step_read() is global_step_read()
         more = increment_global_step(3)
         session.run(tf.global_variables_initializer())
         assert session.run(more) == 3

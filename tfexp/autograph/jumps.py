@@ -58,6 +58,11 @@ def _own_nodes(node: ast.AST) -> Iterable[ast.AST]:
             yield from _own_nodes(child)
 
 
+def is_generator(node: ast.FunctionDef) -> bool:
+    """Whether calling it gives a generator."""
+    return any(isinstance(inner, (ast.Yield, ast.YieldFrom)) for part in node.body for inner in _own_nodes(part))
+
+
 def _jumps(node: ast.AST) -> bool:
     """Whether there is a jump in `node`."""
     return any(isinstance(inner, _JUMPS) for inner in _own_nodes(node))

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
 from tfexp.autograph.feature import Feature
-from tfexp.autograph.jumps import lowered
+from tfexp.autograph.jumps import is_generator, lowered
 from tfexp.autograph.names import SCOPES, Liveness, Names, bound, bound_parts, declared, parameters, read
 from tfexp.autograph.source import ConversionError, Found
 
@@ -54,7 +54,9 @@ class _Function(ast.NodeTransformer):
     # --- the function itself --------------------------------------------------------------------------------------------
 
     def definition(self, node: ast.FunctionDef) -> ast.FunctionDef:
-        """`node` with its body converted."""
+        """`node` with its body converted; a generator, which could not yield in the body of a loop, is left as it is."""
+        if is_generator(node):
+            return node
         self._globals, nonlocals = declared(node.body)
         documented = ast.get_docstring(node, clean=False) is not None
         first, body = node.body[:documented], node.body[documented:]

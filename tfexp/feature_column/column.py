@@ -19,6 +19,7 @@ from tfexp.ops.array_mask import where
 from tfexp.ops.cast import cast
 from tfexp.ops.check_compare import assert_positive
 from tfexp.ops.comparison import equal, not_equal
+from tfexp.ops.sparse import sparse_reshape
 
 
 class Features:
@@ -53,17 +54,15 @@ class Features:
         if key not in self._given:
             raise ValueError(f"Feature {key} is not in features dictionary.")
         value = self._given[key]
-        if is_sparse(value):
-            return SparseTensor.from_value(value)
-        tensor = convert_to_tensor(value)
+        tensor = SparseTensor.from_value(value) if is_sparse(value) else convert_to_tensor(value)
         told = f"Feature (key: {key}) cannot have rank 0. Given: {tensor}"
         if tensor.shape.ndims == 0:
             raise ValueError(told)
         if tensor.shape.ndims is None:
             dims = rank(tensor)
             with control_dependencies([assert_positive(dims, message=told)]):
-                return cond(equal(1, dims), lambda: expand_dims(tensor, -1), lambda: tensor)
-        return expand_dims(tensor, -1) if tensor.shape.ndims == 1 else tensor
+                return cond(equal(1, dims), lambda: _as_column(tensor), lambda: tensor)
+        return _as_column(tensor) if tensor.shape.ndims == 1 else tensor
 
     def sparse(self, key: str, ignored: Any = None) -> SparseTensor:
         """A feature as a SparseTensor; of a dense one without the elements that are `ignored` ("" or -1 by default)."""
@@ -71,6 +70,13 @@ class Features:
         if is_sparse(value):
             return value  # type: ignore[no-any-return]
         return dense_to_sparse(value, ignored)
+
+
+def _as_column(tensor: Any) -> Any:
+    """What is [batch] as [batch, 1]."""
+    if is_sparse(tensor):
+        return sparse_reshape(tensor, [shape(tensor)[0], 1])  # type: ignore[index]
+    return expand_dims(tensor, -1)
 
 
 def dense_to_sparse(value: Tensor, ignored: Any = None) -> SparseTensor:

@@ -6,7 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tfexp.feature_column.column import CategoricalColumn, DenseColumn, Features, SparseIds, check_batch_sizes
+from tfexp.feature_column.column import (
+    CategoricalColumn,
+    DenseColumn,
+    FeatureColumn,
+    Features,
+    SparseIds,
+    check_batch_sizes,
+)
 from tfexp.feature_column.dense import EmbeddingColumn
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scopes import get_collection, get_collection_ref, name_scope
@@ -31,18 +38,25 @@ def ordered(feature_columns: Any, kind: str = "_FeatureColumn") -> list[Any]:
     """
     if isinstance(feature_columns, dict):
         raise ValueError("Expected feature_columns to be iterable, found dict.")
-    is_one = isinstance(feature_columns, (DenseColumn, CategoricalColumn)) or not isinstance(feature_columns, Iterable)
+    is_one = isinstance(feature_columns, FeatureColumn) or not isinstance(feature_columns, Iterable)
     columns = [feature_columns] if is_one else list(feature_columns)
     if not columns:
         raise ValueError("feature_columns must not be empty.")
     names: dict[str, Any] = {}
     for column in columns:
-        if not isinstance(column, (DenseColumn, CategoricalColumn)):
+        if not isinstance(column, FeatureColumn):
             raise ValueError(f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}.")
         if column.name in names:
             raise ValueError(f"Duplicate feature column name found for columns: {column} and {names[column.name]}. ")
         names[column.name] = column
     return sorted(columns, key=lambda column: column.name)
+
+
+def check_weighable(column: Any, mark: str = "") -> None:
+    """ValueError for a column of neither numbers nor ids, which no linear model has weights for. mark: before the kinds."""
+    if not isinstance(column, (DenseColumn, CategoricalColumn)):
+        kinds = f"{mark}DenseColumn or {mark}CategoricalColumn"
+        raise ValueError(f"Items of feature_columns must be either a {kinds}. Given: {column}")
 
 
 def input_layer(
@@ -161,6 +175,7 @@ def linear_in_scope(
     if names is None:
         names = [None] * len(columns)
     for column in columns:
+        check_weighable(column, "_")
         if not isinstance(column, CategoricalColumn):
             column.check_without_time("linear_model", "sequence_input_layer")
     made = Features(features)
@@ -223,7 +238,7 @@ def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
     """
     spec: dict[str, Any] = {}
     for column in feature_columns:
-        if not isinstance(column, (DenseColumn, CategoricalColumn)):
+        if not isinstance(column, FeatureColumn):
             raise ValueError(f"All feature_columns must be _FeatureColumn instances. Given: {column}")
         for key, value in column.spec().items():
             if key in spec and spec[key] != value:

@@ -44,6 +44,11 @@ def reset_default_graph() -> None:
         )
     if defaults.session_stack.holds_pushed:
         raise AssertionError("tf.reset_default_graph() was called while a tf.InteractiveSession is open: close() it first.")
+    forget_default_graph()
+
+
+def forget_default_graph() -> None:
+    """As `reset_default_graph()`, whatever is open."""
     _of_thread.graph = None
     if _of_process is not None:
         for name in _of_process.collections:

@@ -95,7 +95,7 @@ def _(
     num_cols: int,
 ) -> TensorShape:
     with_rank(old_tensor_name, 0)
-    for vector in (row_remapping, col_remapping, initializing_values):
+    for vector in (row_remapping, col_remapping):  # initializing values may have any shape
         with_rank(vector, 1)
     return TensorShape([num_rows, num_cols])
 
@@ -130,7 +130,7 @@ def _(
     num_cols: int,
 ) -> Array:
     """Without column remapping, columns keep their places. What has no old value takes the next initializing one."""
-    name = _text(old_tensor_name)
+    name, initializing_values = _text(old_tensor_name), np.ravel(initializing_values)
     if len(row_remapping) != num_rows:
         raise InvalidArgumentError(
             None, None, f"Size of row_remapping is {len(row_remapping)} instead of being equal to num_rows={num_rows}"

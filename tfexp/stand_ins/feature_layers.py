@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfexp.feature_column.column import CategoricalColumn, Features, check_batch_sizes
-from tfexp.feature_column.model import ordered, weighed
+from tfexp.feature_column.model import check_weighable, ordered, weighed
 from tfexp.feature_column.serialization import deserialize_all, serialize_all
 from tfexp.feature_column.states import LayerStates
 from tfexp.graph.scopes import name_scope
@@ -34,6 +34,8 @@ class _LinearModelLayer(Layer):
     ):
         super().__init__(name=name or "private__linear_model_layer", trainable=trainable, **kwargs)
         self._feature_columns = ordered(feature_columns, "FeatureColumn")
+        for column in self._feature_columns:
+            check_weighable(column)
         self._units, self._sparse_combiner = units, sparse_combiner
         self._states = LayerStates(self, self.trainable)
         self.bias: Any = None

@@ -65,8 +65,9 @@ def merge_options(*options_list: Any) -> Any:
     default, result = kind(), kind()
     for options in options_list:
         for name, value in options._options.items():
-            if isinstance(value, OptionsBase):
-                result._options[name] = merge_options(getattr(result, name), value)
+            merged = getattr(result, name)
+            if isinstance(value, OptionsBase) and merged is not None:
+                result._options[name] = merge_options(merged, value)
             elif value != getattr(default, name):
                 setattr(result, name, value)
     return result

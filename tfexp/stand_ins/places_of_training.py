@@ -189,7 +189,7 @@ TRAINING = {
     "training.training": "tf.train",
     "training.training_ops": "ops",
     "training.training_util": "tf.train tfexp.train.global_step "
-    + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read_or_created")
+    + renamed("tfexp.train.global_step", _get_or_create_global_step_read="global_step_read")
     + renamed("tfexp.train.global_step", _get_global_step_read="global_step_read")
     + renamed("tfexp.train.global_step", _increment_global_step="increment_global_step"),
     "training.warm_starting_util": "tf.train tfexp.stand_ins.warm_starting",

@@ -96,12 +96,6 @@ def global_step_read() -> Any:
     return value
 
 
-def global_step_read_or_created() -> Any:
-    """The tensor that reads the global step, which is made where there is none."""
-    get_or_create_global_step()
-    return global_step_read()
-
-
 def increment_global_step(increment: Any, graph: Any = None) -> Any:
     """Adds to the global step. ValueError where there is none. Source: `training_util._increment_global_step`, TF 1.15."""
     step = get_global_step(graph)
