@@ -49,6 +49,20 @@ def test_as_default_does_not_close(graph):
     session.close()
 
 
+def test_a_new_default_graph_while_an_interactive_session_is_open():
+    """As cells of notebooks do it. The session stays that of its own graph."""
+    tf.reset_default_graph()
+    session = tf.InteractiveSession()
+    try:
+        x = tf.constant(3.0)
+        tf.reset_default_graph()
+        assert tf.get_default_graph() is not session.graph and x.eval() == 3
+        with pytest.raises(ValueError, match="the tensor's graph is different from the session's graph"):
+            tf.constant(5.0).eval()
+    finally:
+        session.close()
+
+
 def test_interactive_session(graph):
     a = tf.constant(2.0)
     session = tf.InteractiveSession()

@@ -33,7 +33,6 @@ class DefaultStack(threading.local):
 
     def __init__(self) -> None:
         self._stack: list[Any] = []
-        self._pushed: list[Any] = []
 
     @property
     def current(self) -> Any:
@@ -49,16 +48,9 @@ class DefaultStack(threading.local):
     def push(self, item: Any) -> None:
         """Open without a block (InteractiveSession)."""
         self._stack.append(item)
-        self._pushed.append(item)
-
-    @property
-    def holds_pushed(self) -> bool:
-        """Whether something that was opened without a block is still open."""
-        return bool(self._pushed)
 
     def remove(self, item: Any) -> None:
         """Close what `push` opened, wherever it lies."""
-        self._pushed = [other for other in self._pushed if other is not item]
         for position in range(len(self._stack) - 1, -1, -1):
             if self._stack[position] is item:
                 del self._stack[position]

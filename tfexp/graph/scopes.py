@@ -33,22 +33,15 @@ def get_default_graph() -> Graph:
 
 
 def reset_default_graph() -> None:
-    """Start over with an empty default graph. AssertionError inside a graph context or an open InteractiveSession.
+    """Start over with an empty default graph. AssertionError inside a graph context.
 
-    In eager execution there are no nodes to forget: the collections are.
+    An open InteractiveSession stays that of its graph. In eager execution there are no nodes to forget: the collections are.
     """
     if not defaults.graph_stack.is_empty:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit "
             "the nesting and create a new graph."
         )
-    if defaults.session_stack.holds_pushed:
-        raise AssertionError("tf.reset_default_graph() was called while a tf.InteractiveSession is open: close() it first.")
-    forget_default_graph()
-
-
-def forget_default_graph() -> None:
-    """As `reset_default_graph()`, whatever is open."""
     _of_thread.graph = None
     if _of_process is not None:
         for name in _of_process.collections:

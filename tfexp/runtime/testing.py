@@ -21,7 +21,7 @@ from tfexp.graph import defaults
 from tfexp.graph.defaults import get_default_session
 from tfexp.graph.graph import Graph
 from tfexp.graph.random_seed import DEFAULT_GRAPH_SEED, set_random_seed
-from tfexp.graph.scopes import executing_eagerly, forget_default_graph, get_default_graph
+from tfexp.graph.scopes import executing_eagerly, get_default_graph, reset_default_graph
 from tfexp.runtime.assertions import Assertions
 from tfexp.runtime.benchmark import run_benchmarks, wanted_benchmarks
 from tfexp.runtime.session import Session
@@ -65,7 +65,7 @@ class TestCase(Assertions):
         random.seed(_SEED)
         np.random.seed(_SEED)
         if defaults.graph_stack.is_empty:  # else the test is within a graph that is new for it
-            forget_default_graph()  # an InteractiveSession that an earlier test left open is no hindrance
+            reset_default_graph()
         get_default_graph().seed = _SEED
 
     def reset(self) -> None:
