@@ -146,6 +146,7 @@ def test_origins(words: str, expected: str, explained: Callable, tmp_path: Path,
     (tmp_path / "own_width.py").write_text(
         "from dataclasses import dataclass\nfrom tfexp.experiment.models.model import Regression\n"
         "@dataclass(frozen=True)\nclass Wide(Regression):\n    width: int = 8\n"
+        "    def outputs(self, features, sizes):\n        return features\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
     lines = (conf_dir() / "config.yaml").read_text().splitlines()

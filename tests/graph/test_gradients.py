@@ -267,3 +267,23 @@ def test_variables_in_a_function_whose_gradient_is_passed_through_have_none():
         of_x, of_held = tf.gradients(kept, [x, held])
         session.run(tf.global_variables_initializer())
         assert of_held is None and session.run([of_x, kept]) == [6.0, 9.0]
+
+
+def test_gradients_go_on_outside_of_a_function_that_is_built():
+    """Through what the ys use of the graphs around it, to xs there; TF 1.15's values."""
+    x, z = tf.constant(1.0), tf.constant(2.0)
+    product = tf.multiply(x, z)
+
+    @tf.function
+    def outer():
+        five = x * 5.0
+
+        @tf.function
+        def inner():
+            return [*tf.gradients([five * z, product, x], [x, z]), tf.gradients(five * z, five)[0]]
+
+        return inner()
+
+    assert run(outer()) == [13, 6, 2]
+    through_cond = tf.function(lambda: tf.cond(x > 0, lambda: tf.gradients(product * 3.0, [x, z]), lambda: [x, z]))
+    assert run(through_cond()) == [6, 3]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -25,6 +25,7 @@ from tfexp.graph.convert import (
     convert_n_to_tensor_or_indexed_slices,
 )
 from tfexp.graph.dependencies import tuple as tuple_
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.gradient_sums import Gradient, add_by_device, add_pairwise, add_slices
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.handles import handle_dtype, handle_shape
@@ -96,7 +97,7 @@ def gradients(
     unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
-        xs = [_within(ys, x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
+        xs = [_within(x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.scope = scope[:-1]
         backward.colocate = colocate_gradients_with_ops
@@ -108,10 +109,10 @@ def gradients(
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
 
 
-def _within(ys: Sequence[Any], x: Tensor) -> Tensor:
-    """What stands for `x` in the graph of the ys: the argument, if that graph is a function's which has captured it."""
-    captured: dict[Tensor, Tensor] = getattr(ys[0].graph, "captured", {}) if ys else {}
-    return captured.get(x, x)
+def _within(x: Tensor) -> Tensor:
+    """What stands for `x` in a function if `x` is of eager execution, which keeps nothing of before: its argument."""
+    found = [each[x] for each in _captured_by_functions() if x in each] if isinstance(x, EagerTensor) else []
+    return found[-1] if found else x
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -131,8 +132,15 @@ class _Backward:
 
     def __init__(self, ys: Sequence[Any], xs: Sequence[Tensor], stops: Sequence[Tensor]):
         self.xs = xs
+        captured = _captured_by_functions()
+        # An argument of a function that is built counts as what it stands for outside, unless it is an x itself.
+        self.outside = {
+            argument: tensor for each in captured for tensor, argument in each.items() if not isinstance(tensor, EagerTensor)
+        }
+        for x in xs:
+            self.outside.pop(x, None)
         to_ops = [y.op for y in ys]
-        reached = _reached_from(xs)
+        reached = _reached_from(xs, captured)
         # `between`: on some way from an x to a y, in the order of a breadth-first walk back from the ys.
         between: dict[Operation, None] = {}
         queue = deque(to_ops)
@@ -140,7 +148,7 @@ class _Backward:
             op = queue.popleft()
             if op in reached and op not in between:
                 between[op] = None
-                queue.extend(t.op for t in op._inputs)
+                queue.extend(t.op for t in self._inputs(op))
         self.between = between
         self.stops = stops
         self.pending: dict[Operation, int] = defaultdict(int)
@@ -149,13 +157,21 @@ class _Backward:
         self.grads: dict[Operation, list[Any]] = {}
         self.stop_ops: set[Operation] = set()
 
+    def _inputs(self, op: Operation) -> Sequence[Tensor]:
+        return [self._seen(tensor) for tensor in op._inputs] if self.outside else op._inputs
+
+    def _seen(self, tensor: Tensor) -> Tensor:
+        while tensor in self.outside:
+            tensor = self.outside[tensor]
+        return tensor
+
     def _count_consumers(self) -> None:
         self.loops = _loops_between(self.between)
         for op in self.between:
-            for tensor in op._inputs:
+            for tensor in self._inputs(op):
                 if tensor.op in self.between:
                     self.pending[tensor.op] += 1
-        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in x.op._inputs)}
+        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in self._inputs(x.op))}
         self.stop_ops.update(t.op for t in self.stops)
 
     def run(self, ys: Sequence[Any], grad_ys: Sequence[Any]) -> None:
@@ -175,7 +191,7 @@ class _Backward:
         while self.queue:
             op = self.queue.popleft()
             self._visit(op)
-            for tensor in op._inputs:
+            for tensor in self._inputs(op):
                 self._passed(tensor)
 
     def _passed(self, tensor: Tensor) -> None:
@@ -258,7 +274,7 @@ class _Backward:
                 continue
             if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
                 _refine_shape(op, i, tensor, grad)
-            self._add(tensor, grad)
+            self._add(self._seen(tensor), grad)
 
     def _zeros_for(self, op: Operation, index: int) -> Tensor | None:
         if self.loops is not None and self.loops.of(op, before=False) is not None:
@@ -343,9 +359,20 @@ def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:
     return loops
 
 
-def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:
+def _captured_by_functions() -> list[dict[Tensor, Tensor]]:
+    """{tensor around it: argument that stands for it} of each function that is being built, the innermost first."""
+    found = []
+    graph = get_default_graph()
+    while graph.building_function:
+        found.append(graph.captured)  # type: ignore[attr-defined]
+        graph = graph.outer  # type: ignore[attr-defined]
+    return found
+
+
+def _reached_from(xs: Sequence[Tensor], captured: Sequence[Mapping[Tensor, Tensor]]) -> set[Operation]:
     """The ops that depend on `xs` by numbers that gradients flow through: floats, and integers from an integer x.
 
+    `captured`: where a tensor goes on in other graphs.
     TensorFlow 1.0 differentiated integers, later versions give None for them; the sources print such gradients.
     """
     reached: set[Operation] = set()
@@ -359,6 +386,7 @@ def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:
                 for tensor in op.outputs:
                     if is_trainable(tensor) or (through_integers and tensor.dtype.is_integer):
                         queue.extend(tensor._consumers)
+                        queue.extend(each[tensor].op for each in captured if tensor in each)
         reached |= seen
     return reached
 
