@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Future
@@ -182,6 +184,15 @@ def test_stopping_with_nobody_taking() -> None:
     assert set(made) <= set(range(10))  # it ends
 
 
+@pytest.fixture
+def exits_when_terminated() -> Iterator[None]:
+    """What Ray makes of SIGTERM in its processes, and in those that are forked from them."""
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("exits_when_terminated")
 @pytest.mark.parametrize("grace_period", [0.1, 0.0])
 def test_pools_of_processes_end_when_they_are_told_to(grace_period: float) -> None:
     enqueuer = OrderedEnqueuer(Tens(), use_multiprocessing=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import queue
 import random
+import signal
 import threading
 import weakref
 from collections.abc import Callable, Iterator
@@ -42,7 +43,11 @@ _shared: Any = None  # the sequence or generator of this process
 
 
 def _share(source: Any, random_seed: int | None) -> None:
-    """Begin a worker process. With a seed each has NumPy random numbers of its own."""
+    """Begin a worker process. With a seed each has NumPy random numbers of its own.
+
+    It ends when it is told to, whatever the process that it was forked from does then.
+    """
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     global _shared
     _shared = source
     if random_seed is not None:
