@@ -69,6 +69,8 @@ def test_objects_by_identity():
     found = identity.ObjectIdentitySet([one, one])
     assert list(found.intersection([one])) == [one] and not found.intersection([])
     assert one in found and other not in found and len(found) == 1 and list(found.difference([one])) == []
+    with pytest.raises(TypeError, match="unwrapped"):
+        identity._ObjectIdentityWrapper(one).__eq__(one)
     by_object = identity.ObjectIdentityDictionary([(one, "one")])
     by_object[other] = "other"
     assert (by_object[one], by_object[other], len(by_object)) == ("one", "other", 2)

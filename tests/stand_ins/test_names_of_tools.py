@@ -111,3 +111,9 @@ def test_addresses_with_protocols(name):
     resolver = stand_for(f"tensorflow.python.distribute.cluster_resolver.{name}")
     found = [resolver.format_master_url("a:1", layer) for layer in (None, "", "grpc")]
     assert [resolver.format_master_url("a:1"), *found] == ["a:1", "a:1", "a:1", "grpc://a:1"]
+
+
+def test_a_device_has_its_whole_name():
+    device = session_module._DeviceAttributes("/job:a/replica:0/task:3/cpu:0", "TYPE", 5, 7)
+    assert device.name == "/job:a/replica:0/task:3/device:CPU:0" and str(device).startswith("_DeviceAttributes(/job:a/")
+    assert (device.device_type, device.memory_limit_bytes, device.incarnation) == ("TYPE", 5, 7)

@@ -247,8 +247,10 @@ def test_the_session_within_is_there_until_it_is_closed(kind):
     with tf.Graph().as_default():
         x = tf.constant(5)
         with kind() as session:
-            assert session._tf_sess().run(x) == 5
-        assert session._tf_sess() is None
+            assert session._tf_sess().run(x) == 5 and not session._is_closed()
+            assert session._coordinated_creator.tf_sess is session._tf_sess()
+            assert not session._coordinated_creator.coord.should_stop()
+        assert session._tf_sess() is None and session._coordinated_creator is None and session._is_closed()
 
 
 def test_a_singular_session_does_not_recover():

@@ -105,6 +105,11 @@ def test_graphs(tmp_path: Path) -> None:
         with tf.summary.FileWriter(str(tmp_path / folder)) as writer:
             writer.add_graph(*arguments)
         assert [node.name for node in loaded(tmp_path / folder).Graph().node] == ["c"]
+    for folder, named in (("e", {"graph": definition}), ("f", {"graph_def": definition})):
+        tf.summary.FileWriter(str(tmp_path / folder), **named).close()
+        (file,) = (tmp_path / folder).iterdir()
+        written = [e.meta_graph_def for e in tf.train.summary_iterator(str(file)) if e.HasField("meta_graph_def")]
+        assert [tf.MetaGraphDef.FromString(one).graph_def for one in written] == [definition]
     with tf.summary.FileWriter(str(tmp_path / "d")) as writer:
         with pytest.raises(ValueError, match="only graph, or graph_def"):
             writer.add_graph(graph, graph_def=definition)

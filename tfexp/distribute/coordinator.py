@@ -22,7 +22,7 @@ from tfexp.distribute.worker_tasks import WORKER_JOBS, worker_tasks
 from tfexp.distributed.cluster import ClusterSpec
 from tfexp.distributed.server import Server
 from tfexp.distributed.tf_config import parse_tf_config
-from tfexp.train.worker_context import entered
+from tfexp.train.worker_context import Enterable
 
 _log = get_logger()
 
@@ -35,15 +35,15 @@ class CoordinatorMode:
 
 
 @dataclass(frozen=True)
-class WorkerContext:
+class WorkerContext(Enterable):
     """What the function of a task may ask; without a cluster, `task_type` and `task_id` are None."""
 
     strategy: Strategy | None
     cluster_spec: ClusterSpec
     task_type: str | None
     task_id: int | None
-    session_config: config_pb2.ConfigProto | None
-    master_target: str
+    session_config: config_pb2.ConfigProto | None = None
+    master_target: str = ""
     barrier: threading.Barrier | None = None
 
     @property
@@ -115,7 +115,7 @@ def run_distribute_coordinator(
     environment = parse_tf_config(os.environ.get("TF_CONFIG"))
     cluster = ClusterSpec(cluster_spec or environment.get("cluster") or {})
     if not cluster.jobs:
-        with entered(WorkerContext(strategy, cluster, None, None, session_config, "")):
+        with WorkerContext(strategy, cluster, None, None, session_config):
             return worker_fn(strategy)
     client = _Client(worker_fn, strategy, eval_fn or worker_fn, eval_strategy, cluster, session_config, rpc_layer)
     if mode == CoordinatorMode.STANDALONE_CLIENT:
@@ -184,7 +184,7 @@ class _Client:
             settings = strategy.update_config_proto(settings or config_pb2.ConfigProto())
         if target is None:
             target = f"{self.rpc_layer}://{self.cluster.task_address(task_type, task_id)}"
-        with entered(WorkerContext(strategy, self.cluster, task_type, task_id, settings, target, barrier)):
+        with WorkerContext(strategy, self.cluster, task_type, task_id, settings, target, barrier):
             return function(strategy)
 
     def _of_task(self, strategy: Any, task_type: str, task_id: int) -> Any:

@@ -7,6 +7,14 @@ from typing import Any
 
 from tensorboard.compat.proto import cluster_pb2
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]", "")
+
+
+def same_address(address: str, other: str) -> bool:
+    """Whether two addresses are one, by whichever name of this machine."""
+    (host, _, port), (other_host, _, other_port) = address.rpartition(":"), other.rpartition(":")
+    return port == other_port and (host == other_host or (host in LOOPBACK and other_host in LOOPBACK))
+
 
 class ClusterSpec:
     """Built from a dict `{job: [address, …]}` or `{job: {task: address}}` (sparse), a ClusterDef or another ClusterSpec.
@@ -105,3 +113,12 @@ def _tasks(job: Any, tasks: Any) -> dict[int, str]:
                 raise TypeError(f"Task index {task!r} of job {job!r} must be an integer.")
         return dict(tasks)
     raise TypeError(f"The tasks for job {job!r} must be a list or a dictionary from integers to strings.")
+
+
+def task_names(cluster: ClusterSpec) -> dict[str, str]:
+    """All tasks of a ClusterSpec by name, with their addresses."""
+    names: dict[str, str] = {}
+    for job in cluster.jobs:
+        for index in cluster.task_indices(job):
+            names[f"/job:{job}/replica:0/task:{index}"] = cluster.task_address(job, index)
+    return names

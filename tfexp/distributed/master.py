@@ -21,6 +21,7 @@ from tfexp.distributed.machine import OnAnswer
 from tfexp.distributed.master_partial import PartialSteps
 from tfexp.distributed.master_sessions import Session, Signature
 from tfexp.distributed.master_steps import OURS
+from tfexp.distributed.session_devices import renamed, shares_state
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.stages import task_of
@@ -64,6 +65,10 @@ class Master(PartialSteps):
             m.ReleaseCallable: self._release_callable,
         }
 
+    @property
+    def has_sessions(self) -> bool:
+        return bool(self._sessions)
+
     # --- sessions ----------------------------------------------------------------------------------------------------
 
     def _visible(self, filters: Iterable[str]) -> list[str]:
@@ -80,9 +85,10 @@ class Master(PartialSteps):
         config = config_pb2.ConfigProto()
         config.CopyFrom(self._config)
         config.MergeFrom(request.config)
-        tell_unsupported(config)
+        tell_unsupported(config, takes_cluster=True)
         tasks = self._visible(config.device_filters)
         session = Session(f"{self._numbers():016x}", SessionGraph(request.graph_def), config, tuple(tasks))
+        session.brings_cluster = bool(request.config.cluster_def.job)
         session.devices[self._own] = self._devices
         return self._gather(
             call,
@@ -137,7 +143,7 @@ class Master(PartialSteps):
 
     def _devices_known(self, call: int, session: Session, statuses: dict[str, m.Status]) -> list[Command]:
         for task, status in statuses.items():
-            session.devices[task] = self._devices_of(task, status)
+            session.devices[task] = self._devices_of(session, task, status)
         every = [d for task in session.tasks for d in session.devices[task]]
         names = [d.name for d in every]
         session.assignment = Assignment(
@@ -154,8 +160,10 @@ class Master(PartialSteps):
         requests = [(task, self._creation(session, task)) for task in session.tasks]
         return self._gather(call, requests, created, undo=lambda: self._deletions(session))
 
-    def _devices_of(self, task: str, status: m.Status) -> tuple[m.Device, ...]:
+    def _devices_of(self, session: Session, task: str, status: m.Status) -> tuple[m.Device, ...]:
         """Those of the devices that a task names which are its own; InvalidArgumentError if none is."""
+        if session.brings_cluster:
+            status = renamed(session.handle, task, status)
         mine = tuple(d for d in status.devices if task_of(d.name) == task)
         if not mine:
             found = ", ".join(sorted({task_of(d.name) for d in status.devices})) or "a task without devices"
@@ -174,9 +182,10 @@ class Master(PartialSteps):
             self._cluster(),
             self._own,
             self._devices[0].incarnation,
-            session.config.isolate_session_state,
+            session.config.isolate_session_state or (session.brings_cluster and not shares_state(session.config)),
             # Who chose the tasks of a session needs them all: the loss of one ends it on the others, too.
             session.incarnations if session.config.device_filters else {},
+            session.brings_cluster,
         )
 
     def _deletions(self, session: Session) -> list[Command]:

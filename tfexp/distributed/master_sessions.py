@@ -109,6 +109,7 @@ class Session:
     callables: dict[int, tuple[Signature, config_pb2.RunOptions]] = field(default_factory=dict)
     next_callable: int = 1
     runs: dict[int | str, Run] = field(default_factory=dict)  # by call; partial runs by handle
+    brings_cluster: bool = False  # its tasks are guests of the servers
     idle: int = 0  # how often time elapsed since somebody used it
 
     @property

@@ -190,7 +190,8 @@ class Status:
 class CreateWorkerSession:
     """`job` and `task` are who the master thinks it speaks to; `cluster` is its view, `{}` when it did not say.
 
-    `incarnations`: of the devices of the tasks without which the session is of no use.
+    `incarnations`: of the devices of the tasks without which the session is of no use. `given`: the cluster is one that the
+    session brings, whatever cluster the server is of.
     """
 
     session: str
@@ -201,6 +202,7 @@ class CreateWorkerSession:
     master_incarnation: int = 0
     isolate: bool = False
     incarnations: dict[str, int] = field(default_factory=dict)
+    given: bool = False
 
 
 @dataclass(frozen=True)

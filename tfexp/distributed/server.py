@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto import cluster_pb2, config_pb2
 
 from tfexp.core.errors import InvalidArgumentError, NotFoundError, UnknownError
-from tfexp.distributed.cluster import ClusterSpec
+from tfexp.distributed.cluster import LOOPBACK, ClusterSpec, same_address, task_names
 from tfexp.distributed.traffic import Traffic
 from tfexp.runtime.backend import register_backend
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("tfexp.distributed")
 
-_LOOPBACK = ("localhost", "127.0.0.1", "::1", "[::1]", "")
 
 # Seconds that a server which stops leaves its peers for what they are about to fetch.
 _FETCHED_WITHIN = 10.0
@@ -77,11 +76,12 @@ class Server:
         """Bytes that this server's requests to the others, and their answers, took. tfexp's own."""
         host, port = self._host_and_port()
         if bind is None:
-            bind = "127.0.0.1" if host in _LOOPBACK else host
+            bind = "127.0.0.1" if host in LOOPBACK else host
+        from tfexp.distributed.guests import Guests
         from tfexp.distributed.memory import keep_large_buffers
         from tfexp.distributed.security import Security
         from tfexp.distributed.services import GrpcServices
-        from tfexp.distributed.task import Task, task_names
+        from tfexp.distributed.task import Task
 
         keep_large_buffers()  # before there are threads that have memory of their own
         self._tasks = task_names(cluster)
@@ -90,7 +90,8 @@ class Server:
         self._task = Task(self._name, self._tasks, self._connect, default, session_gc_seconds)
         self._security = security or Security.from_environment()
         self._warn_if_open(bind)
-        self._services = GrpcServices(self._task, f"{bind}:{port}", self._security)
+        self._guests = Guests(self._task, self._tasks, self._connect, default, session_gc_seconds)
+        self._services = GrpcServices(self._guests, f"{bind}:{port}", self._security)
         self._address = f"{host or 'localhost'}:{self._services.port}"
         self._tasks[self._name] = self._address
         self._started = False
@@ -106,7 +107,7 @@ class Server:
         return host, port
 
     def _warn_if_open(self, bind: str) -> None:
-        if bind not in _LOOPBACK and self._security.open_to_all:
+        if bind not in LOOPBACK and self._security.open_to_all:
             _log.warning(
                 "%s listens at %s without a token or clients' certificates: whoever can reach the port can run graphs with "
                 "the rights of this process (TFEXP_TOKEN, TFEXP_TLS_MUTUAL)",
@@ -128,7 +129,6 @@ class Server:
 
         `cluster` says where every task listens by now, this one included; ValueError if this one listens elsewhere.
         """
-        from tfexp.distributed.task import task_names
 
         said = cluster.task_address(self._job, self._index)
         if said != self._address:
@@ -169,6 +169,7 @@ class Server:
     def _end_calls(self) -> None:
         if self._task.takes_part:
             self._task.await_taken(_FETCHED_WITHIN)
+        self._guests.close()
         self._task.close()
         self._services.stop_lanes()
 
@@ -238,20 +239,14 @@ def _transport_to(target: str) -> Transport:
     from tfexp.distributed.security import Security
 
     serving = dict(_serving)  # other threads start and stop servers meanwhile
-    server = next((server for known, server in serving.items() if _same(known, address)), None)
+    server = next((server for known, server in serving.items() if same_address(known, address)), None)
     if server is not None:
         from tfexp.distributed.transport import InProcess
 
-        return InProcess(server._task)
+        return InProcess(server._guests)
     # A task of the cluster that a server of this process is of is reached as that one reaches it.
     near = (server._security for server in serving.values() if address in server._tasks.values())
     return _channel(address, "", next(near, None) or Security.from_environment())
-
-
-def _same(address: str, other: str) -> bool:
-    """Whether two addresses are one, by whichever name of this machine."""
-    (host, _, port), (other_host, _, other_port) = address.rpartition(":"), other.rpartition(":")
-    return port == other_port and (host == other_host or (host in _LOOPBACK and other_host in _LOOPBACK))
 
 
 def _channel(address: str, name: str, security: Security, traffic: Traffic | None = None) -> Transport:

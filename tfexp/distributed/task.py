@@ -11,7 +11,7 @@ import itertools
 import logging
 import secrets
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
@@ -96,14 +96,17 @@ class Task:
         connect: Callable[[str], Transport],
         config: config_pb2.ConfigProto | None = None,
         session_gc_seconds: float = 0.0,
+        incarnation: int | None = None,
+        shared: Resources | None = None,
     ):
         """`config`: what sessions get that do not say otherwise. `session_gc_seconds`: how long they may go unused, if not
-        0; they are found after half as long again at most.
+        0; found after half as long again at most. `incarnation`: of its device (default: a new one). `shared`: another's.
         """
         self.own = own
-        self.resources = self._new_containers()
+        self._shares = shared is not None
+        self.resources = self._new_containers() if shared is None else shared
         name = f"{own}/device:CPU:0"
-        device = m.Device(name, "CPU", memory_limits([name])[name], secrets.randbits(63) | 1, OURS)
+        device = m.Device(name, "CPU", memory_limits([name])[name], incarnation or secrets.randbits(63) | 1, OURS)
         self.devices = (device,)
         self._tasks = tasks
         self._connect = connect
@@ -138,6 +141,17 @@ class Task:
         number = next(self._numbers)
         self._calls[number] = _Call()
         return number
+
+    def why_cancelled(self, number: int) -> OpError | None:
+        """Why a call that another answers was cancelled; None if it was not."""
+        call = self._calls.get(number)
+        return self._closed if call is None else call.cancelled
+
+    def give_up(self, number: int) -> None:
+        """Another has answered the call."""
+        call = self._calls.pop(number, None)
+        if call is not None:
+            call.inbox.close()
 
     def run(self, number: int, request: m.Request, timeout: float | None = None) -> m.Reply:
         """The answer to a request under a number of `begin`, computed in this thread as far as it is this task's."""
@@ -219,7 +233,8 @@ class Task:
         for programs in list(self._programs.values()):
             for program in programs:
                 program.close()
-        self.resources.clear()
+        if not self._shares:
+            self.resources.clear()
 
     def moved(self, task: str, address: str) -> None:
         """That task is another process now: what is still asked of the former one ends with UnavailableError."""
@@ -236,7 +251,17 @@ class Task:
 
     def _let_time_elapse(self, every: float) -> None:
         while not self._stopped.wait(every):
+            self.let_time_elapse(1)
+
+    def let_time_elapse(self, times: int) -> None:
+        """Sessions that nobody uses meanwhile end."""
+        for _ in range(times):
             self._feed(self._master, ev.Elapsed())
+
+    @property
+    def masters(self) -> bool:
+        """Whether it is the master of a session."""
+        return self._master.has_sessions
 
     def _set_timer(self, number: int, call: _Call, seconds: float) -> None:
         error = DeadlineExceededError(None, None, f"Timed out: the step took over {round(seconds * 1e3)} ms")
@@ -473,13 +498,3 @@ class Task:
 
 def _start_thread(work: Callable[[], None]) -> None:
     threading.Thread(target=work, name="tfexp-task", daemon=True).start()
-
-
-def task_names(cluster: Any) -> dict[str, str]:
-    """All tasks of a ClusterSpec by name, with their addresses."""
-    names: dict[str, str] = {}
-    jobs: Sequence[str] = cluster.jobs
-    for job in jobs:
-        for index in cluster.task_indices(job):
-            names[f"/job:{job}/replica:0/task:{index}"] = cluster.task_address(job, index)
-    return names

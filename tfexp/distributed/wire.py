@@ -271,6 +271,8 @@ def _create_worker_session_to(r: m.CreateWorkerSession) -> Message:
         entry = server.cluster.job.add(name=job)
         for task, address in tasks.items():
             entry.tasks[task] = address
+    if r.given:
+        server.default_session_config.cluster_def.SetInParent()
     incarnation = r.master_incarnation
     return ws.CreateWorkerSessionRequest(
         session_handle=r.session,
@@ -294,6 +296,7 @@ def _create_worker_session_from(p: Any) -> m.CreateWorkerSession:
         p.master_incarnation,
         p.isolate_session_state,
         {device.name: device.incarnation for device in p.cluster_device_attributes},
+        server.default_session_config.HasField("cluster_def"),
     )
 
 

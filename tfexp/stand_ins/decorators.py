@@ -12,14 +12,15 @@ class TFDecorator:
     """A callable that stands for `target`, under a decorator's name."""
 
     def __init__(self, decorator_name: str, target: Any, decorator_doc: str = "", decorator_argspec: Any = None):
-        functools.update_wrapper(self, target)
+        functools.update_wrapper(self, target, updated=())
+        self.__doc__ = decorator_doc or getattr(target, "__doc__", None) or ""
         self._decorated_target = target
         self._decorator_name = decorator_name
         self._decorator_doc = decorator_doc
         self._decorator_argspec = decorator_argspec
 
     def __get__(self, instance: Any, owner: type) -> Any:
-        return functools.partial(self, instance) if instance is not None else self
+        return self._decorated_target.__get__(instance, owner)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self._decorated_target(*args, **kwargs)
@@ -54,8 +55,10 @@ def make_decorator(
         assert caller is not None and caller.f_back is not None
         decorator_name = caller.f_back.f_code.co_name
     decorator = TFDecorator(decorator_name, target, decorator_doc, decorator_argspec)
+    own = dict(vars(decorator_func)) | {"_tf_decorator": decorator}
     functools.update_wrapper(decorator_func, target)
-    decorator_func._tf_decorator = decorator
+    vars(decorator_func).update(own, __wrapped__=target)
+    decorator_func.__doc__ = decorator.__doc__
     return decorator_func
 
 
@@ -81,10 +84,12 @@ def _inside(candidate: Any) -> Any:
 
 
 def unwrap(maybe_tf_decorator: Any) -> tuple[list[Any], Any]:
-    """(the decorators around a callable, outermost first; the callable itself)"""
+    """(the decorators with a name around a callable, outermost first; the callable itself)"""
     decorators, target = [], maybe_tf_decorator
     while (inside := _inside(target)) is not None:
-        decorators.append(getattr(target, "_tf_decorator", target))
+        decorator = target if isinstance(target, TFDecorator) else getattr(target, "_tf_decorator", target)
+        if hasattr(decorator, "decorator_name"):
+            decorators.append(decorator)
         target = inside
     return decorators, target
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, MutableMapping, MutableSet
 from typing import Any
 
 
-class _Identity:
-    """An object as a key; two are equal when they are of one object."""
+class _ObjectIdentityWrapper:
+    """An object as a key; two are equal when they are of one object. TypeError beside what is no such key."""
 
     __slots__ = ("_held", "_id")
 
-    def __init__(self, held: Any, weakly: bool):
+    def __init__(self, held: Any, weakly: bool = False):
         self._held = weakref.ref(held) if weakly else lambda: held
         self._id = id(held)
 
@@ -21,7 +21,9 @@ class _Identity:
         return self._held()
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and self._id == other._id
+        if not isinstance(other, _ObjectIdentityWrapper):
+            raise TypeError("Cannot compare wrapped object with unwrapped object")
+        return self._id == other._id
 
     def __hash__(self) -> int:
         return self._id
@@ -33,11 +35,11 @@ class ObjectIdentityDictionary(MutableMapping[Any, Any]):
     _weakly = False
 
     def __init__(self, *args: Any, **kwargs: Any):
-        self._storage: dict[_Identity, Any] = {}
+        self._storage: dict[_ObjectIdentityWrapper, Any] = {}
         self.update(*args, **kwargs)
 
-    def _key(self, key: Any) -> _Identity:
-        return _Identity(key, self._weakly)
+    def _key(self, key: Any) -> _ObjectIdentityWrapper:
+        return _ObjectIdentityWrapper(key, self._weakly)
 
     def __getitem__(self, key: Any) -> Any:
         try:

@@ -13,7 +13,7 @@ class GroupLock:
     def __init__(self, num_groups: int = 2):
         if num_groups < 1:
             raise ValueError(f"num_groups must be a positive integer, got {num_groups}")
-        self._holders = [0] * num_groups
+        self._group_member_counts = [0] * num_groups
         self._changed = threading.Condition()
 
     @contextlib.contextmanager
@@ -28,15 +28,15 @@ class GroupLock:
     def acquire(self, group_id: int) -> None:
         self._check(group_id)
         with self._changed:
-            self._changed.wait_for(lambda: not any(n for i, n in enumerate(self._holders) if i != group_id))
-            self._holders[group_id] += 1
+            self._changed.wait_for(lambda: not any(n for i, n in enumerate(self._group_member_counts) if i != group_id))
+            self._group_member_counts[group_id] += 1
 
     def release(self, group_id: int) -> None:
         self._check(group_id)
         with self._changed:
-            self._holders[group_id] -= 1
+            self._group_member_counts[group_id] -= 1
             self._changed.notify_all()
 
     def _check(self, group_id: int) -> None:
-        if not 0 <= group_id < len(self._holders):
-            raise ValueError(f"group_id must be from 0 to {len(self._holders) - 1}, got {group_id}")
+        if not 0 <= group_id < len(self._group_member_counts):
+            raise ValueError(f"group_id must be from 0 to {len(self._group_member_counts) - 1}, got {group_id}")

@@ -108,7 +108,7 @@ TRAINING = {
     "summary.text_summary": "tf.summary:text_summary=text",
     "summary.writer.event_file_writer": "tfexp.train.summary_writer",
     "summary.writer.fake_summary_writer": "tfexp.stand_ins.fake_summary_writer",
-    "summary.writer.writer": "tf.summary tfexp.train.summary_writer",
+    "summary.writer.writer": "tf.summary tfexp.train.summary_writer tfexp.train.plugin_assets",
     "summary.writer.writer_cache": "tf.summary tfexp.train.summary_writer",
     "training.adadelta": "tf.train",
     "training.adagrad": "tf.train",

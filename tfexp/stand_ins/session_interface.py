@@ -5,6 +5,8 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from tfexp.core.device import DeviceName
+from tfexp.runtime.device_list import DeviceAttributes
 from tfexp.runtime.session import BaseSession
 
 
@@ -31,3 +33,15 @@ class SessionInterface(abc.ABC):  # noqa: B024 - programs make one whose methods
 
 
 SessionInterface.register(BaseSession)
+
+
+class _DeviceAttributes(DeviceAttributes):
+    """A device of a session, of TensorFlow's arguments. The name is made whole: `/cpu:0` is `/device:CPU:0`."""
+
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int):
+        super().__init__(str(DeviceName.parse(name)), memory_limit_bytes, incarnation)
+        self._device_type = device_type
+
+    @property
+    def device_type(self) -> str:
+        return self._device_type

@@ -136,6 +136,14 @@ class _Monitored:
         """The session that steps run in; None where there is none. Programs take it from here."""
         return self._current.session if self._current is not None else None
 
+    def _is_closed(self) -> bool:
+        return self._closed
+
+    @property
+    def _coordinated_creator(self) -> HookedSession | None:
+        """What has the session (`tf_sess`) and its coordinator (`coord`), by TensorFlow's name; None where there is none."""
+        return self._current
+
     @property
     def _sess(self) -> Any:
         """The session within as many layers as TensorFlow has there: programs go through them, by `_sess`, to reach it."""

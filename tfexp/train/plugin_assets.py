@@ -12,6 +12,8 @@ from tfexp.graph.scopes import get_default_graph
 
 _COLLECTION = "__plugin_assets"
 
+_PLUGINS_DIR = "plugins"
+
 
 class PluginAsset(abc.ABC):
     """What a graph has for the plugin of that name."""
@@ -53,7 +55,7 @@ def get_all_plugin_assets(graph: Graph | None = None) -> list[PluginAsset]:
 def write_plugin_assets(graph: Graph, logdir: str) -> None:
     """The files of all of the graph's assets, below `logdir/plugins/<name of the plugin>`."""
     for asset in get_all_plugin_assets(graph):
-        folder = os.path.join(logdir, "plugins", str(asset.plugin_name))
+        folder = os.path.join(logdir, _PLUGINS_DIR, str(asset.plugin_name))
         os.makedirs(folder, exist_ok=True)
         for name, content in asset.assets().items():
             replace_file(os.path.join(folder, name), content.encode() if isinstance(content, str) else content)

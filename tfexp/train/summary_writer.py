@@ -19,8 +19,8 @@ from tfexp.train.session_events import SessionEventWriter
 class FileWriter:
     """Writes events into a new file in `logdir`; use it as a context manager or `close` it.
 
-    `graph` is written first. Adding after `close` raises RuntimeError unless `reopen`ed. With `session`, ops in its graph
-    write, on its server.
+    `graph` is written first, and its MetaGraphDef; that of a GraphDef has the default graph's collections. Adding after
+    `close` raises RuntimeError unless `reopen`ed. With `session`, ops in its graph write, on its server.
     """
 
     def __init__(
@@ -44,7 +44,10 @@ class FileWriter:
         if graph is not None or graph_def is not None:
             self.add_graph(graph, graph_def=graph_def)
             if isinstance(graph, Graph):
-                self.add_meta_graph(meta_graph.export_meta_graph(graph_def=graph.as_graph_def(add_shapes=True), graph=graph))
+                definition, of = graph.as_graph_def(add_shapes=True), graph
+            else:
+                definition, of = (graph_def if graph is None else graph), None
+            self.add_meta_graph(meta_graph.export_meta_graph(graph_def=definition, graph=of))
 
     def __enter__(self) -> FileWriter:
         return self

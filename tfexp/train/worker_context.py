@@ -5,9 +5,7 @@ Source: `distribute_coordinator_context`, TF 1.15.
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 
@@ -23,13 +21,14 @@ def get_current_worker_context() -> Any:
     return _current.context
 
 
-@contextlib.contextmanager
-def entered(context: Any) -> Iterator[None]:
-    """Within the block, `context` is this thread's. ValueError inside of another."""
-    if _current.context is not None:
-        raise ValueError("You cannot run distribute coordinator in a `worker_fn`.")
-    _current.context = context
-    try:
-        yield
-    finally:
+class Enterable:
+    """What is this thread's context within a `with` block. ValueError inside of another's."""
+
+    def __enter__(self) -> Any:
+        if _current.context is not None:
+            raise ValueError("You cannot run distribute coordinator in a `worker_fn`.")
+        _current.context = self
+        return self
+
+    def __exit__(self, *_: object) -> None:
         _current.context = None
