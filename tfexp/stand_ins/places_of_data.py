@@ -100,9 +100,7 @@ DATA = {
     + renamed("tf.data", TFRecordDatasetV2="TFRecordDataset", FixedLengthRecordDatasetV2="FixedLengthRecordDataset")
     + renamed("tf.data", _TextLineDataset="TextLineDataset", _TFRecordDataset="TFRecordDataset")
     + renamed("tf.data", _FixedLengthRecordDataset="FixedLengthRecordDataset"),
-    "data.util.nest": renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
-    + renamed("tfexp.data.structure", is_sequence="is_structure")
-    + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
+    "data.util.nest": "tfexp.stand_ins.data_nest",
     "data.util.options": "tfexp.stand_ins.option_groups tf.data",
     "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental "
     + renamed("tf.data.experimental", **{f"_{name}": name for name in _STRUCTURES}),
