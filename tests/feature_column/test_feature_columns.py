@@ -281,7 +281,7 @@ def test_defaults_are_of_the_type(dtype, default) -> None:
 
 @pytest.mark.parametrize("dtype", [None, tf.string])
 def test_weights_are_numbers(dtype) -> None:
-    with pytest.raises(ValueError, match="dtype .* is not convertible to float"):
+    with pytest.raises(ValueError, match=r"dtype .* is not convertible to float"):
         fc.weighted_categorical_column(SPARSE, "w", dtype)
 
 

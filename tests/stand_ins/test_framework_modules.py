@@ -234,5 +234,5 @@ def test_objects_that_track_their_parts():
 def test_versions_under_their_older_names():
     versions = module("framework.versions")
     assert (versions.__version__, versions.__git_version__) == (tf.__version__, tf.__git_version__)
-    assert versions.VERSION == versions.__version__
+    assert versions.__version__ == versions.VERSION
     assert not hasattr(versions, "__path_of_nothing__")

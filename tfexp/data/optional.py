@@ -26,11 +26,11 @@ class Optional(Composite):
         self._element = element
 
     @property
-    def parts(self) -> tuple[Tensor]:
-        return (self._variant_tensor,)
+    def nested_parts(self) -> list[Tensor]:
+        return [self._variant_tensor]
 
-    def with_parts(self, parts: Sequence[Any]) -> Optional:
-        return Optional(parts[0], self._element)
+    def with_nested_parts(self, components: Sequence[Any]) -> Optional:
+        return Optional(components[0], self._element)
 
     @staticmethod
     def from_value(value: Any) -> Optional:
