@@ -93,7 +93,8 @@ DATA = {
     "data.ops.iterator_ops": "tf.data tfexp.data.eager_iterator:IteratorV2=EagerIterator tfexp.data.iterator "
     "tf.data.experimental",
     "data.ops.multi_device_iterator_ops": "tfexp.stand_ins.multi_device_iterators",
-    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
+    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs "
+    "tfexp.stand_ins.dataset_classes:_OptionalImpl=_OptionalImpl",
     "data.ops.readers": "tf.data tf.data.experimental "
     + renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")
     + renamed("tf.data", TFRecordDatasetV1="TFRecordDataset", FixedLengthRecordDatasetV1="FixedLengthRecordDataset")
