@@ -119,3 +119,21 @@ def test_a_generator_that_is_left_in_the_middle_goes_quietly(monkeypatch):
         begin()
         gc.collect()
     assert not raised
+
+
+def test_a_generator_of_which_enough_is_taken_ends():
+    ended = []
+
+    def numbers():
+        try:
+            yield from range(10)
+        finally:
+            ended.append(True)
+
+    taken = Data.from_generator(numbers, tf.int64).take(2).make_one_shot_iterator().get_next()
+    with tf.Session() as session:
+        assert [session.run(taken) for _ in range(2)] == [0, 1] and not ended
+        for _ in range(2):
+            with pytest.raises(tf.errors.OutOfRangeError):
+                session.run(taken)
+        assert ended == [True]

@@ -279,6 +279,12 @@ def test_defaults_are_of_the_type(dtype, default) -> None:
         fc.numeric_column("x", dtype=dtype, default_value=default)
 
 
+@pytest.mark.parametrize("dtype", [None, tf.string])
+def test_weights_are_numbers(dtype) -> None:
+    with pytest.raises(ValueError, match=r"dtype .* is not convertible to float"):
+        fc.weighted_categorical_column(SPARSE, "w", dtype)
+
+
 def test_sizes_are_integers() -> None:
     for shape in ([1.0], 1.5, ["a"]):
         with pytest.raises(TypeError, match="shape dimensions must be integer"):

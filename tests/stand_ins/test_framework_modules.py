@@ -231,3 +231,10 @@ def test_objects_that_track_their_parts():
     with tf.Graph().as_default():
         checkpoint = module("training.tracking.util").Checkpoint(model=Model())
         assert [name for name, _ in checkpoint.model._checkpoint_children()] == ["weight"]
+
+
+def test_versions_under_their_older_names():
+    versions = module("framework.versions")
+    assert (versions.__version__, versions.__git_version__) == (tf.__version__, tf.__git_version__)
+    assert versions.__version__ == versions.VERSION
+    assert not hasattr(versions, "__path_of_nothing__")

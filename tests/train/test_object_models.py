@@ -284,6 +284,34 @@ def test_tables_and_parts_of_variables_come_along(here, tmp_path):
     assert here.values(model.signatures["rows"](words=tf.constant(["two"]))) == {"y": [[0.0, 2.0, 0.0, 0.0]]}
 
 
+def folder_of_session(folder, inputs, output):
+    """Where a session wrote the graph of these tensors."""
+    with tf.Session(graph=output.graph) as session:
+        signature = tf.saved_model.predict_signature_def(inputs, {"y": output})
+        builder = tf.saved_model.Builder(folder)
+        builder.add_meta_graph_and_variables(session, ["serve"], {"f": signature})
+        builder.save()
+    return folder
+
+
+def test_outputs_of_a_signature_have_the_shapes_they_had(here, tmp_path):
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [None])
+        y = 2.0 * x
+        y.set_shape([1])
+        folder = folder_of_session(str(tmp_path / "m"), {"x": x}, y)
+    (output,) = tf.saved_model.load_v2(folder).signatures["f"].outputs
+    assert output.shape.as_list() == [1]
+
+
+def test_a_signature_has_all_placeholders_as_inputs(here, tmp_path):
+    with tf.Graph().as_default():
+        x, z = (tf.placeholder(tf.float32, [], name) for name in "xz")
+        folder = folder_of_session(str(tmp_path / "m"), {"x": x}, tf.multiply(x, tf.square(z, "s"), "y"))
+    with pytest.raises(Exception, match=r"(?s)output for signature 'f' .*y \(Mul\) <- s \(Square\) <- z \(Placeholder\)"):
+        tf.saved_model.load_v2(folder)
+
+
 def test_a_folder_without_a_model_is_refused(tmp_path):
     with pytest.raises(OSError, match="SavedModel file does not exist"):
         tf.saved_model.load_v2(str(tmp_path))

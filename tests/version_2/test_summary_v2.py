@@ -152,3 +152,57 @@ def test_without_a_writer_nothing_is_written(tmp_path):
 def test_what_is_refused(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+def test_when_events_reach_the_file(tmp_path):
+    def write_twice(folder, **options):
+        summary.create_file_writer(str(folder), flush_millis=10**6, **options).set_as_default()
+        seen = []
+        for step in range(2):
+            summary.write(str(step), 1, step=step)
+            seen.append(len(values(folder)))
+        return seen
+
+    with eager_mode():
+        assert write_twice(tmp_path / "a", max_queue=0) == [1, 2]
+        assert write_twice(tmp_path / "b", max_queue=1) == [0, 2]
+        assert write_twice(tmp_path / "c") == [0, 0]
+        writer = summary.create_file_writer(str(tmp_path / "d"))
+
+        @tf.function
+        def write(step):
+            with writer.as_default():
+                return summary.write("t", step, step=step)
+
+        assert write(tf.constant(5, tf.int64)).numpy()
+        assert [step for step, _, _ in values(tmp_path / "d").values()] == [5]  # though nobody flushed
+
+
+def test_a_writer_takes_no_tensors_of_graphs_where_ops_run_at_once(tmp_path):
+    tensor = tf.constant(str(tmp_path))
+    summary.create_file_writer(tensor)
+    with eager_mode():
+        with pytest.raises(ValueError, match=r'Invalid graph Tensor argument "logdir=Tensor.* to eagerly executed'):
+            summary.create_file_writer(tensor)
+        with pytest.raises(ValueError, match=r'"max_queue=Tensor.* to create_file_writer\(\) inside an @tf\.function'):
+            tf.function(lambda: summary.create_file_writer(str(tmp_path), max_queue=tf.constant(3)))()
+        with pytest.raises(ValueError, match=r"Invalid argument to flush\(\): \[\]"):
+            summary.flush([])
+
+
+def test_bytes_that_are_no_summary(tmp_path):
+    with eager_mode(), summary.create_file_writer(str(tmp_path)).as_default():
+        for write, text in (
+            (lambda: summary.experimental.write_raw_pb(["", "what?"], step=1), "tf.compat.v1.Summary .* at index 1"),
+            (lambda: tf.contrib.summary.import_event("what?"), "tf.Event binary proto tensor string"),
+            (lambda: tf.contrib.summary.graph(tf.constant("what?"), step=1), "tf.GraphDef binary proto tensor string"),
+        ):
+            with pytest.raises(tf.errors.DataLossError, match=f"Bad {text}"):
+                write()
+
+
+def test_a_scope_without_a_name():
+    with summary.experimental.summary_scope(None) as (tag, scope):
+        assert (tag, scope) == ("summary", "summary/")
+    with summary.experimental.summary_scope("", "loss") as (tag, scope):
+        assert (tag, scope) == ("loss", "loss/")

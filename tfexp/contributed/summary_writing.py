@@ -80,14 +80,14 @@ class SummaryWriter:
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[SummaryWriter]:
-        """Write with it within the block, at whose end what waits is written if ops run at once."""
+        """Write with it within the block, at whose end what waits is written: at once, or by a function that is traced."""
         self._check_open()
         before = current.writer
         if self._handle is not None:
             current.writer = self
         try:
             yield self
-            if executing_eagerly():
+            if executing_eagerly() or get_default_graph().is_traced:
                 self.flush()
         finally:
             current.writer = before
@@ -323,8 +323,10 @@ def import_event(tensor: Any, name: str | None = None) -> Any:
 
 
 def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Any:
-    """The op that writes to the file what waits with a writer, the default one if None."""
+    """The op that writes to the file what waits with a writer, the default one if None. ValueError for no writer."""
     chosen = current.writer if writer is None else writer
+    if not isinstance(chosen, SummaryWriter | None):
+        raise ValueError(f"Invalid argument to flush(): {writer!r}")
     if chosen is None or chosen._handle is None:
         return no_op()
     with device("cpu:0"):

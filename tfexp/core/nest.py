@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from tfexp.core.shape import TensorShape
 
@@ -22,19 +22,46 @@ class Dispatching:
         return NotImplemented
 
 
-class Composite(Dispatching):
+class Expandable:
+    """What is a structure of one element where composites are expanded: a value made of several tensors, or its spec."""
+
+    expands: ClassVar[bool] = True
+
+    @property
+    def nested_parts(self) -> Any:
+        """What it is made of, a structure."""
+        raise NotImplementedError
+
+    def with_nested_parts(self, components: Any) -> Any:
+        """A value, never a spec, that is made of other components."""
+        raise NotImplementedError
+
+    @property
+    def key_of_parts(self) -> str:
+        """What stands for it in paths: the name of the class of such values."""
+        return str(spec_of(self).value_type.__name__)
+
+
+class Composite(Dispatching, Expandable):
     """A value that is made of several tensors. Programs have their own, with a `_type_spec` that takes them apart."""
 
     _type_spec: Any
 
     @property
+    def nested_parts(self) -> Any:
+        return self._type_spec._to_components(self)
+
+    def with_nested_parts(self, components: Any) -> Any:
+        return self._type_spec._from_components(components)
+
+    @property
     def parts(self) -> tuple[Any, ...]:
         """Its tensors."""
-        return tuple(self._type_spec._to_components(self))
+        return tuple(flatten(self.nested_parts, expand_composites=True))
 
     def with_parts(self, parts: Sequence[Any]) -> Any:
         """A value like this one of other tensors."""
-        return self._type_spec._from_components(parts)
+        return self.with_nested_parts(pack_sequence_as(self.nested_parts, parts, expand_composites=True))
 
     def loop_shapes(self, invariant: Any) -> Sequence[TensorShape]:
         """The shapes that its parts keep as it goes round a loop with this invariant, None where it was given none."""
@@ -49,13 +76,23 @@ class Composite(Dispatching):
         raise NotImplementedError
 
 
+def spec_of(value: Any) -> Any:
+    """The spec of what expands, of a spec itself."""
+    return value._type_spec if isinstance(value, Composite) else value
+
+
+def is_expandable(value: Any) -> bool:
+    """Whether it is a structure where composites are expanded, and a leaf elsewhere."""
+    return isinstance(value, Expandable) and value.expands
+
+
 def is_nested(seq: Any, expand_composites: bool = False) -> bool:
     """Whether `seq` is a structure rather than a leaf."""
     return (
         isinstance(seq, (list, tuple, dict))
         or (isinstance(seq, (Sequence, Mapping, MappingView)) and not isinstance(seq, (str, bytes)))
         or attrs_fields(seq) is not None
-        or (expand_composites and isinstance(seq, Composite))
+        or (expand_composites and is_expandable(seq))
     )
 
 
@@ -79,8 +116,8 @@ def children(value: Any) -> list[tuple[Any, Any]]:
     """(key, field or index; element) of a structure, in the order of leaves."""
     if isinstance(value, Mapping):
         return [(key, value[key]) for key in keys_in_order(value)]
-    if isinstance(value, Composite):
-        return list(enumerate(value.parts))
+    if isinstance(value, Expandable):
+        return [(value.key_of_parts, value.nested_parts)]
     fields = getattr(value, "_fields", None) or attrs_fields(value)
     if fields is not None:
         return [(name, getattr(value, name)) for name in fields]
@@ -88,6 +125,8 @@ def children(value: Any) -> list[tuple[Any, Any]]:
 
 
 def _children(value: Any) -> list[Any]:
+    if isinstance(value, Expandable):
+        return [value.nested_parts]
     return [child for _, child in children(value)]
 
 
@@ -130,14 +169,13 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
 def _pack(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> Any:
     if not is_nested(structure, expand_composites):
         return next(leaves)
-    packed = [_pack(child, leaves, expand_composites) for child in _children(structure)]
-    if isinstance(structure, Composite) and expand_composites:
-        return structure.with_parts(packed)
-    return like(structure, packed)
+    return like(structure, [_pack(child, leaves, expand_composites) for child in _children(structure)])
 
 
 def like(structure: Any, elements: Sequence[Any]) -> Any:
     """A structure of the same kind, keys or fields with these elements, in the order of leaves."""
+    if isinstance(structure, Expandable):
+        return structure.with_nested_parts(*elements)
     if isinstance(structure, Mapping):
         by_key = dict(zip(keys_in_order(structure), elements, strict=True))
         ordered = [(key, by_key[key]) for key in structure]
@@ -176,7 +214,7 @@ def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expa
     try:
         _compare(nest1, nest2, check_types, expand_composites)
     except (TypeError, ValueError) as error:
-        first, second = (_dots(nest, expand_composites) for nest in (nest1, nest2))
+        first, second = _dots(nest1), _dots(nest2)
         raise type(error)(
             "The two structures don't have the same nested structure.\n\n"
             f"First structure: {_described(nest1)}\n\nSecond structure: {_described(nest2)}\n\n"
@@ -199,6 +237,8 @@ def _compare(first: Any, second: Any, check_types: bool, expand_composites: bool
             f"{_described(first)} has type {type(first).__name__}, while second structure {_described(second)} has type "
             f"{type(second).__name__}"
         )
+    if expand_composites and (isinstance(first, Composite) or isinstance(second, Composite)):
+        common_spec(first, second, _described)
     if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
         raise ValueError(
             "The two dictionaries don't have the same set of keys. First structure has keys "
@@ -214,8 +254,22 @@ def _compare(first: Any, second: Any, check_types: bool, expand_composites: bool
         )
 
 
+def common_spec(first: Any, second: Any, shown: Callable[[Any], str] = str) -> Any:
+    """The narrowest spec of both, where one at least is a composite. ValueError where there is none."""
+    one, other = spec_of(first), spec_of(second)
+    try:
+        if not (isinstance(one, Expandable) and isinstance(other, Expandable)):
+            raise TypeError("only one of them is made of several tensors")
+        return one.most_specific_compatible_type(other)  # type: ignore[attr-defined]
+    except (TypeError, ValueError) as error:
+        why = "" if shown is _described else f" -- {error}"
+        raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {shown(one)} vs. {shown(other)}{why}") from None
+
+
 def same_kind(first: Any, second: Any) -> bool:
-    """Of one type; mappings are all alike, and so are named tuples of one name and fields."""
+    """Of one type; mappings are all alike, named tuples of one name and fields, and a composite and any spec."""
+    if is_expandable(first) and is_expandable(second) and isinstance(first, Composite) != isinstance(second, Composite):
+        return True
     if type(first) is type(second) or (isinstance(first, Mapping) and isinstance(second, Mapping)):
         return True
     fields = getattr(first, "_fields", None)
@@ -230,11 +284,11 @@ def _described(value: Any) -> str:
     return f"type={type(value).__name__} str={value}"
 
 
-def _dots(structure: Any, expand_composites: bool) -> str:
-    """The nesting alone: a dot for each leaf."""
+def _dots(structure: Any) -> str:
+    """The nesting alone, composites as leaves: a dot for each leaf."""
 
     def shown(value: Any) -> Any:
-        if not is_nested(value, expand_composites):
+        if not is_nested(value):
             return _DOT
         parts = [(key, shown(part)) for key, part in children(value)]
         if isinstance(value, Mapping):

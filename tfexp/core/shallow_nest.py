@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tfexp.core.nest import assert_same_structure, children, flatten, is_nested, like, pack_sequence_as, same_kind
+from tfexp.core.nest import (
+    assert_same_structure,
+    children,
+    common_spec,
+    flatten,
+    is_expandable,
+    is_nested,
+    like,
+    pack_sequence_as,
+    same_kind,
+)
 
 is_sequence = is_nested
 
@@ -61,7 +71,10 @@ def assert_shallow_structure(
         return
     if not is_nested(input_tree, expand_composites):
         raise TypeError(IF_SHALLOW_IS_SEQ_INPUT_MUST_BE_SEQ.format(type(input_tree)))
-    if check_types and not same_kind(shallow_tree, input_tree):
+    expanded = is_expandable(shallow_tree), is_expandable(input_tree)
+    if all(expanded):
+        common_spec(shallow_tree, input_tree)
+    elif any(expanded) or (check_types and not same_kind(shallow_tree, input_tree)):
         raise TypeError(
             STRUCTURES_HAVE_MISMATCHING_TYPES.format(input_type=type(input_tree), shallow_type=type(shallow_tree))
         )
@@ -137,7 +150,9 @@ def map_structure_with_tuple_paths_up_to(
         raise ValueError("Cannot map over no sequences")
     checks = check_types, expand_composites, check_subtrees_length
     flat = [flatten_up_to(shallow_tree, tree, *checks) for tree in inputs]
-    results = [func(path, *leaves) for path, *leaves in zip(yield_flat_paths(shallow_tree), *flat, strict=True)]
+    results = [
+        func(path, *leaves) for path, *leaves in zip(yield_flat_paths(shallow_tree, expand_composites), *flat, strict=True)
+    ]
     return pack_sequence_as(shallow_tree, results, expand_composites)
 
 

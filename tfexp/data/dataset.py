@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,11 +81,11 @@ class Dataset(Structured, Composite):
     __str__ = __repr__
 
     @property
-    def parts(self) -> tuple[Tensor]:
-        return (self._variant_tensor,)
+    def nested_parts(self) -> Tensor:
+        return self._variant_tensor
 
-    def with_parts(self, parts: Sequence[Any]) -> Dataset:
-        return Dataset(parts[0], self._element)
+    def with_nested_parts(self, components: Any) -> Dataset:
+        return Dataset(components, self._element)
 
     def _made(self, variant: Tensor, element: Any = None) -> Dataset:
         return Dataset(variant, self._element if element is None else element, self)

@@ -26,11 +26,11 @@ class Optional(Composite):
         self._element = element
 
     @property
-    def parts(self) -> tuple[Tensor]:
-        return (self._variant_tensor,)
+    def nested_parts(self) -> list[Tensor]:
+        return [self._variant_tensor]
 
-    def with_parts(self, parts: Sequence[Any]) -> Optional:
-        return Optional(parts[0], self._element)
+    def with_nested_parts(self, components: Sequence[Any]) -> Optional:
+        return Optional(components[0], self._element)
 
     @staticmethod
     def from_value(value: Any) -> Optional:
@@ -48,13 +48,13 @@ class Optional(Composite):
 
     def has_value(self, name: str | None = None) -> Tensor:
         """A boolean: whether there is a value."""
-        with colocate_with(self._variant_tensor.op):
+        with colocate_with(self._variant_tensor):
             there: Tensor = ops.optional_has_value(self._variant_tensor, name=name)
         return there
 
     def get_value(self, name: str | None = None) -> Any:
         """The value. InvalidArgumentError, when it runs, where there is none."""
-        with colocate_with(self._variant_tensor.op):
+        with colocate_with(self._variant_tensor):
             values = ops.optional_get_value(self._variant_tensor, name=name, **spec_of(self._element))
         return as_values(values, self._element)
 
@@ -74,7 +74,7 @@ def _converted(value: Any) -> list[Any]:
 
 def get_next_as_optional(iterator: Iterator | EagerIterator) -> Optional:
     """The next element of an iterator as an Optional: at the end, one without a value."""
-    with colocate_with(iterator._iterator_resource.op):
+    with colocate_with(iterator._iterator_resource):
         variant = ops.iterator_get_next_as_optional(iterator._iterator_resource, **spec_of(iterator._element))
         return Optional(variant, iterator._element)
 

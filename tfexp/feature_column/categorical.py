@@ -319,8 +319,8 @@ def weighted_categorical_column(
 
     Source: `tf.feature_column.weighted_categorical_column`.
     """
-    kind = as_dtype(dtype)
-    if not (kind.is_integer or kind.is_floating):
+    kind = None if dtype is None else as_dtype(dtype)
+    if kind is None or not (kind.is_integer or kind.is_floating):
         raise ValueError(f"dtype {dtype} is not convertible to float.")
     return WeightedCategoricalColumn(categorical_column, weight_feature_key, kind)
 

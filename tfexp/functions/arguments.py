@@ -193,11 +193,11 @@ class _StandIn(nest.Composite):
         self._type_spec = spec
 
     @property
-    def parts(self) -> tuple[Any, ...]:
+    def nested_parts(self) -> tuple[Any, ...]:
         return tuple(_parts(self._type_spec))
 
-    def with_parts(self, parts: Sequence[Any]) -> Any:
-        return _packed(self._type_spec, iter(parts))
+    def with_nested_parts(self, components: Sequence[Any]) -> Any:
+        return _packed(self._type_spec, iter(components))
 
 
 def _stand_in(given: Any) -> Any:

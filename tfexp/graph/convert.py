@@ -323,6 +323,7 @@ class IndexedSlicesSpec(TypeSpec):
     `indices_dtype`, `indices_shape`: of their indices; `dense_shape_dtype`: of their dense shape, None where they have none.
     """
 
+    expands = False  # as IndexedSlices are leaves here
     value_type = IndexedSlices
 
     def __init__(

@@ -68,12 +68,12 @@ class SparseTensor(Composite):
         return self._dense_shape
 
     @property
-    def parts(self) -> tuple[Tensor, ...]:
+    def nested_parts(self) -> list[Tensor]:
         """The three tensors, in the order in which ops take them."""
-        return self._indices, self._values, self._dense_shape
+        return [self._indices, self._values, self._dense_shape]
 
-    def with_parts(self, parts: Sequence[Tensor]) -> SparseTensor:
-        return SparseTensor(*parts)
+    def with_nested_parts(self, components: Sequence[Tensor]) -> SparseTensor:
+        return SparseTensor(*components)
 
     @property
     def _type_spec(self) -> SparseTensorSpec:

@@ -13,7 +13,7 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.tensor import Tensor
 
 
-class TypeSpec:
+class TypeSpec(nest.Expandable):
     """A description of values. Equal when of one class and of equal parts; printed as its parts. `tf.TypeSpec`.
 
     A program's own one says what it is made of (`_serialize`: it is made again by calling the class with that), and how its
@@ -37,6 +37,13 @@ class TypeSpec:
 
     def _from_components(self, components: Any) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no _from_components")
+
+    @property
+    def nested_parts(self) -> Any:
+        return self._component_specs
+
+    def with_nested_parts(self, components: Any) -> Any:
+        return self._from_components(components)
 
     @property
     def _flat_tensor_specs(self) -> list[TensorSpec]:
@@ -110,6 +117,7 @@ class BatchableTypeSpec(TypeSpec):
 class TensorSpec(BatchableTypeSpec):
     """A tensor of that shape and dtype. `tf.TensorSpec`."""
 
+    expands = False
     value_type = Tensor
     # Under the names that programs know.
     _shape = property(lambda self: self.shape)

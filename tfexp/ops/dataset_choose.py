@@ -113,8 +113,11 @@ class _Counted(Chain):
 
 
 class _Take(_Counted):
+    """Its source ends when more is asked for than is taken of it: what that holds is let go, a generator, say."""
+
     def next(self) -> Element | None:
         if self._left == 0:
+            self.source.close()
             return None
         found = self.source.next()
         self._left -= 1  # an element that fails is none of those that are taken
@@ -122,11 +125,20 @@ class _Take(_Counted):
 
     def block(self, count: int) -> list[np.ndarray] | None:
         if self._left == 0:
+            self.source.close()
             return None
         found = self.source.block(count if self._left < 0 else min(count, self._left))
         if found is not None and self._left > 0:
             self._left -= len(found[0])
         return found
+
+    def save(self) -> State:
+        return super().save() if self._left else {"left": 0, "source": None}
+
+    def restore(self, state: State) -> None:
+        self._left = state["left"]
+        if self._left:
+            self.source.restore(state["source"])
 
 
 @take_dataset.kernel("CPU")

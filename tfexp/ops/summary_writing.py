@@ -15,7 +15,7 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto import event_pb2, graph_pb2, summary_pb2
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError, NotFoundError
+from tfexp.core.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.event import EventFileWriter
@@ -34,9 +34,10 @@ class Writer:
         self._events: EventFileWriter | None = None
 
     def open(self, logdir: str, max_queue: int, flush_secs: float, suffix: str) -> None:
+        """Events reach the file when more than `max_queue` of them wait."""
         with self._lock:
             if self._events is None:
-                self._events = EventFileWriter(logdir, max_queue, flush_secs, suffix)
+                self._events = EventFileWriter(logdir, max_queue + 1, flush_secs, suffix)
 
     def write(self, event: Any) -> None:
         """NotFoundError while it is closed."""
@@ -182,8 +183,8 @@ write_raw_proto_summary_op = define_op(f"WriteRawProtoSummary({_STEP}, tensor: s
 @write_raw_proto_summary_op.kernel("CPU")
 def _(ctx: Any, writer: Writer, step: Any, tensor: Any) -> None:
     summary = summary_pb2.Summary()
-    for serialized in np.asarray(tensor, object).ravel():
-        summary.MergeFrom(_parsed(summary_pb2.Summary, serialized))
+    for index, serialized in enumerate(np.asarray(tensor, object).ravel()):
+        summary.MergeFrom(_parsed(summary_pb2.Summary, serialized, "tf.compat.v1.Summary", f" at index {index}"))
     _write(writer, step, summary=summary)
 
 
@@ -193,7 +194,7 @@ write_graph_summary_op = define_op(f"WriteGraphSummary({_STEP}, tensor: string) 
 @write_graph_summary_op.kernel("CPU")
 def _(ctx: Any, writer: Writer, step: Any, tensor: Any) -> None:
     serialized = np.asarray(tensor, object).item()
-    _parsed(graph_pb2.GraphDef, serialized)
+    _parsed(graph_pb2.GraphDef, serialized, "tf.GraphDef")
     _write(writer, step, graph_def=serialized)
 
 
@@ -202,14 +203,14 @@ import_event_op = define_op("ImportEvent(writer: resource, event: string) -> () 
 
 @import_event_op.kernel("CPU")
 def _(ctx: Any, writer: Writer, event: Any) -> None:
-    writer.write(_parsed(event_pb2.Event, np.asarray(event, object).item()))
+    writer.write(_parsed(event_pb2.Event, np.asarray(event, object).item(), "tf.Event"))
 
 
-def _parsed(proto: Any, serialized: bytes) -> Any:
+def _parsed(proto: Any, serialized: bytes, name: str, where: str = "") -> Any:
     try:
         return proto.FromString(serialized)
-    except DecodeError as error:
-        raise InvalidArgumentError(None, None, f"these bytes are no serialized {proto.DESCRIPTOR.name}: {error}") from None
+    except DecodeError:
+        raise DataLossError(None, None, f"Bad {name} binary proto tensor string{where}") from None
 
 
 def _nothing(*_: InputShape) -> None:

@@ -351,12 +351,12 @@ class RaggedTensor(Composite):
     # --- as a value made of several -----------------------------------------------------------------------------------
 
     @property
-    def parts(self) -> tuple[Tensor, ...]:
-        return self.flat_values, *self.nested_row_splits
+    def nested_parts(self) -> list[Tensor]:
+        return [self.flat_values, *self.nested_row_splits]
 
-    def with_parts(self, parts: Sequence[Tensor]) -> Any:
-        result: Any = parts[0]
-        for splits in reversed(parts[1:]):
+    def with_nested_parts(self, components: Sequence[Tensor]) -> Any:
+        result: Any = components[0]
+        for splits in reversed(components[1:]):
             result = of_rows(result, splits)
         return result
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from tfexp.data.dataset import Dataset, mapped
 from tfexp.data.functions import DatasetFunction
+from tfexp.data.optional import Optional
 from tfexp.data.specs import component_structure, spec_structure
 from tfexp.data.structure import Structured, components_of, spec_of
 from tfexp.graph.graph import Graph
@@ -50,6 +51,13 @@ class UnaryUnchangedStructureDataset(UnaryDataset):
     @property
     def element_spec(self) -> Any:
         return self._input_dataset.element_spec
+
+
+class _OptionalImpl(Optional):
+    """The Optional that a variant tensor holds, of a value of that structure. `data.ops.optional_ops` has it."""
+
+    def __init__(self, variant_tensor: Tensor, value_structure: Any):
+        super().__init__(variant_tensor, component_structure(value_structure))
 
 
 class _VariantDataset(Dataset):

@@ -19,10 +19,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import placeholder
 from tfexp.ops.variable_base import variable_creator_scope
 from tfexp.stand_ins.function_graphs import function_def_to_graph
-
-
-class UnliftableError(Exception):
-    """What would be copied depends on a placeholder that nothing stands for."""
+from tfexp.train.object_models.of_sessions import UnliftableError
 
 
 def lift_to_graph(

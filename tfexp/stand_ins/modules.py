@@ -33,13 +33,14 @@ class Stand(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":  # for `from … import *`, which asks nothing else
             return [known for known in dir(self) if not known.startswith("_") and hasattr(self, known)]
-        if not name.startswith("__"):
-            for place in self._places:
-                found = _find(place, name)
-                if isinstance(found, types.ModuleType):
-                    return stand_for(f"{self.__name__}.{name}") or found
-                if found is not _NOTHING:
-                    return found
+        common = name.startswith("__")  # such names every module has of its own: what stands for one of these names it
+        for place in self._places:
+            found = _NOTHING if common and ":" not in place else _find(place, name)
+            if isinstance(found, types.ModuleType):
+                return stand_for(f"{self.__name__}.{name}") or found
+            if found is not _NOTHING:
+                return found
+        if not common:
             if name.endswith(("_v1", "_v2")) and (found := self._of_version(name)) is not _NOTHING:
                 return found
             if self.__name__.startswith("tensorflow.python"):

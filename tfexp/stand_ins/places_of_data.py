@@ -93,16 +93,15 @@ DATA = {
     "data.ops.iterator_ops": "tf.data tfexp.data.eager_iterator:IteratorV2=EagerIterator tfexp.data.iterator "
     "tf.data.experimental",
     "data.ops.multi_device_iterator_ops": "tfexp.stand_ins.multi_device_iterators",
-    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs",
+    "data.ops.optional_ops": "tf.data.experimental tfexp.data.specs "
+    "tfexp.stand_ins.dataset_classes:_OptionalImpl=_OptionalImpl",
     "data.ops.readers": "tf.data tf.data.experimental "
     + renamed("tf.data", TextLineDatasetV1="TextLineDataset", TextLineDatasetV2="TextLineDataset")
     + renamed("tf.data", TFRecordDatasetV1="TFRecordDataset", FixedLengthRecordDatasetV1="FixedLengthRecordDataset")
     + renamed("tf.data", TFRecordDatasetV2="TFRecordDataset", FixedLengthRecordDatasetV2="FixedLengthRecordDataset")
     + renamed("tf.data", _TextLineDataset="TextLineDataset", _TFRecordDataset="TFRecordDataset")
     + renamed("tf.data", _FixedLengthRecordDataset="FixedLengthRecordDataset"),
-    "data.util.nest": renamed("tfexp.data.structure", pack_sequence_as="pack_as", map_structure="map_leaves")
-    + renamed("tfexp.data.structure", is_sequence="is_structure")
-    + "tfexp.data.structure tfexp.core.nest tfexp.core.shallow_nest",
+    "data.util.nest": "tfexp.stand_ins.data_nest",
     "data.util.options": "tfexp.stand_ins.option_groups tf.data",
     "data.util.structure": "tf tfexp.stand_ins.dataset_structures tf.data.experimental "
     + renamed("tf.data.experimental", **{f"_{name}": name for name in _STRUCTURES}),

@@ -111,6 +111,7 @@ FRAMEWORK = {
     "framework.type_spec": "tf tfexp.graph.type_spec tfexp.graph.specs_of_values tfexp.stand_ins.composite_internals "
     + renamed("tfexp.graph.specs_of_values", _type_spec_from_value="type_spec_from_value"),
     "framework.versions": "tf "
+    + renamed("tf", **{name: name for name in ("__version__", "__git_version__", "__compiler_version__")})
     + renamed("tf.sysconfig", CXX11_ABI_FLAG="CXX11_ABI_FLAG", MONOLITHIC_BUILD="MONOLITHIC_BUILD"),
     "profiler.profiler": "tf.profiler",
     "profiler.tfprof_logger": "tf.profiler",

@@ -176,7 +176,8 @@ OPS = {
     + renamed("tf", substr_deprecated="substr"),
     "ops.summary_op_util": "tfexp.stand_ins.summary_collecting",
     "ops.summary_ops": "tf.summary ops",
-    "ops.summary_ops_v2": "tf.contrib.summary tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
+    "ops.summary_ops_v2": "tf.contrib.summary tf.summary:all_v2_summary_ops=all_v2_summary_ops "
+    "tfexp.version_2.summary:create_file_writer_v2=create_file_writer "
     "tfexp.version_2.summary tfexp.version_2.summary_experimental",
     "ops.template": "tf tfexp.ops.template",
     "ops.tensor_array_grad": "tfexp.stand_ins.gradient_rules "

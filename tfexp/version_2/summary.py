@@ -7,13 +7,14 @@ them, and how. In graphs each gives a bool tensor that says whether it was writt
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import tfexp as tf
 from tfexp.contributed.summary_writing import SummaryWriter as SummaryWriter
 from tfexp.contributed.summary_writing import flush as flush
 from tfexp.contributed.summary_writing import record_if as record_if
+from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.unpublished import uid
 from tfexp.ops import summary_writing as ops
 from tfexp.version_2.recorded import recorded
@@ -29,22 +30,39 @@ def create_file_writer(
 ) -> SummaryWriter:
     """A writer of an event file of its own in `logdir`; ValueError for None. `tf.summary.create_file_writer`, TF 2.0.
 
+    A function that is traced makes it once, outside: there and where ops run at once, ValueError for tensors of graphs.
     max_queue (10), flush_millis (two minutes): when what waits is written. filename_suffix: ".v2".
     """
     if logdir is None:
         raise ValueError("logdir cannot be None")
+    given = {"logdir": logdir, "max_queue": max_queue, "flush_millis": flush_millis, "filename_suffix": filename_suffix}
+    traced = tf.get_default_graph().is_traced
     with tf.name_scope(name, "create_file_writer"), tf.device("cpu:0"), tf.init_scope():
-        folder = tf.constant(os.fspath(logdir) if isinstance(logdir, os.PathLike) else logdir, tf.string)
-        queued = tf.constant(10 if max_queue is None else max_queue)
-        millis = tf.constant(2 * 60 * 1000 if flush_millis is None else flush_millis)
+        if tf.executing_eagerly():
+            _check_no_graph_tensors(given, traced)
+        folder = tf.convert_to_tensor(os.fspath(logdir) if isinstance(logdir, os.PathLike) else logdir, tf.string)
+        queued = tf.convert_to_tensor(10 if max_queue is None else max_queue)
+        millis = tf.convert_to_tensor(2 * 60 * 1000 if flush_millis is None else flush_millis)
         unique = f".{os.getpid()}.{uid()}"
-        suffix = tf.constant(unique) + tf.constant(".v2" if filename_suffix is None else filename_suffix)
+        suffix = tf.constant(unique) + tf.convert_to_tensor(".v2" if filename_suffix is None else filename_suffix)
         # Where ops run at once there are no node names to tell writers apart.
         handle = ops.summary_writer_op(shared_name=unique if tf.executing_eagerly() else "")
         options = (folder, queued, millis, suffix)
         return SummaryWriter(
             handle, lambda handle: ops.create_summary_file_writer_op(handle, *options), closes_for_good=True
         )
+
+
+def _check_no_graph_tensors(given: Mapping[str, Any], traced: bool) -> None:
+    for name, value in given.items():
+        if isinstance(value, tf.Tensor) and not isinstance(value, EagerTensor):
+            told = f'Invalid graph Tensor argument "{name}={value}" to '
+            if not traced:
+                raise ValueError(f"{told}eagerly executed create_file_writer().")
+            raise ValueError(
+                f"{told}create_file_writer() inside an @tf.function. The create call will be lifted into the outer eager "
+                "execution context, so it cannot consume graph tensors defined inside the function body."
+            )
 
 
 def create_noop_writer() -> SummaryWriter:

@@ -30,12 +30,14 @@ _INVALID_SCOPE_CHARACTERS = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 @contextlib.contextmanager
-def summary_scope(name: str, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
+def summary_scope(name: str | None, default_name: str = "summary", values: Any = None) -> Iterator[tuple[str, str]]:
     """(tag, name scope) of a summary: the tag has the name as it is, the scope without what names of nodes cannot have.
 
+    Without a name both have the default one.
     Source: `tf.summary.experimental.summary_scope`.
     """
     surrounding = tf.get_default_graph().get_name_scope()
+    name = name or default_name
     tag = f"{surrounding}/{name}" if surrounding else name
     with tf.name_scope(_INVALID_SCOPE_CHARACTERS.sub("", name) or None, default_name, values) as scope:
         yield tag, scope

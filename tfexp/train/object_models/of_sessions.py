@@ -27,12 +27,16 @@ from tfexp.train import saved_model_names as names
 from tfexp.train.saved_model_loader import SavedModelLoader, get_asset_tensors
 
 
+class UnliftableError(Exception):
+    """What is wanted of a graph needs a placeholder that stays behind. Source: TF 1.15, `eager.lift_to_graph`."""
+
+
 class SessionModel(Trackable):
     """The graph that a session's SavedModel has, with variables and tables outside of it.
 
     `signatures`: the functions that serve it, each to be called with keyword arguments. `variables`: all that the collection
     of global variables had. `graph`: the whole graph, of which `prune` makes further functions. In graphs, variables and
-    tables want to be initialized.
+    tables want to be initialized. UnliftableError where the outputs of a signature need placeholders that are no inputs.
     """
 
     def __init__(self, loader: SavedModelLoader, meta_graph: Any):
@@ -51,7 +55,7 @@ class SessionModel(Trackable):
             self._outside[op] = get_default_graph().add_node(op.type, [], dict(op.attrs), op.name).outputs[0]
         self._fill_tables(meta_graph, get_asset_tensors(loader.export_dir, meta_graph))
         self.signatures = {
-            key: self._signature(signature)
+            key: self._signature(key, signature)
             for key, signature in meta_graph.signature_def.items()
             if key not in (names.INIT_OP_SIGNATURE_KEY, names.TRAIN_OP_SIGNATURE_KEY)
         }
@@ -100,10 +104,20 @@ class SessionModel(Trackable):
     def _element(self, one: Any) -> Any:
         return self.graph.as_graph_element(one)
 
-    def _signature(self, signature: Any) -> WrappedFunction:
+    def _signature(self, name: str, signature: Any) -> WrappedFunction:
         keys = sorted(signature.inputs)
+        given = [self._element(signature.inputs[key].name) for key in keys]
         fetches = {key: self._element(info.name) for key, info in signature.outputs.items()}
-        return self._function([self._element(signature.inputs[key].name) for key in keys], keys, fetches)
+        for fetch in fetches.values():
+            path = _path_to_placeholder(fetch.op, {tensor.op for tensor in given})
+            if path:
+                raise UnliftableError(
+                    "A SavedModel signature needs an input for each placeholder the signature's outputs use. An output for "
+                    f"signature '{name}' depends on a placeholder which is not an input (i.e. the placeholder is not fed a "
+                    f"value).\n\nUnable to lift tensor {fetch!r} because it depends transitively on placeholder "
+                    f"{path[-1]!r} via at least one path, e.g.: {' <- '.join(f'{op.name} ({op.type})' for op in path)}"
+                )
+        return self._function(given, keys, fetches)
 
     def _function(self, given: Sequence[Tensor], argument_names: Sequence[str], fetches: Any) -> WrappedFunction:
         def served(*arguments: Tensor) -> Any:
@@ -125,6 +139,9 @@ class SessionModel(Trackable):
         new = [one for one in wanted if one not in known]
         mapped = {tensor.name: copy for tensor, copy in known.items() if tensor in inputs}
         copies = import_graph_def(self._part(needed), mapped, [one.name for one in new], name="") or []
+        for one, copy in zip(new, copies, strict=True):
+            if isinstance(one, Tensor):
+                copy.set_shape(one.shape)  # which may be known from elsewhere than its inputs
         known |= zip(new, copies, strict=True)
         return [known[one] for one in wanted]
 
@@ -138,6 +155,24 @@ class SessionModel(Trackable):
                 copy.attr.pop("_class", None)  # colocation, maybe with variables that are not here
                 copy.input[:] = [name for name in node.input if not name.startswith("^") or name[1:] in kept]
         return part
+
+
+def _path_to_placeholder(op: Operation, fed: set[Operation]) -> list[Operation]:
+    """The operations from `op` to a placeholder that it needs, and nobody feeds; none where there is no such one."""
+    came_from: dict[Operation, Operation | None] = {op: None}
+    pending = [op]
+    for one in pending:
+        if one in fed:
+            continue
+        if one.type == "Placeholder":
+            path = [one]
+            while (before := came_from[path[-1]]) is not None:
+                path.append(before)
+            return path[::-1]
+        new = [tensor.op for tensor in one.inputs if tensor.op not in came_from]
+        came_from |= dict.fromkeys(new, one)
+        pending += dict.fromkeys(new)
+    return []
 
 
 def _needed_by(wanted: Sequence[Any], stops: set[Operation]) -> set[Operation]:
