@@ -136,7 +136,7 @@ def test_commands_take_tensors_apart(commands, capsys):
     LocalCLIDebugWrapperSession(tf.Session(), ui_type="readline").run(z, {x: [[1, 0, 1], [1, 1, 1]]})
     shown = capsys.readouterr().out
     assert 'Tensor "z:0:DebugIdentity[1, 1:]":\n  dtype: float32\n  shape: (2,)\n[0. 0.]\n' in shown
-    assert "  total: 6, NaN: 0, -inf: 1, +inf: 0, zeros: 5\n  finite: min 0, max 0, mean 0, std 0\n" in shown
+    assert "| -inf    0 | total |\n|    1    5 |     6 |\n|  min  max mean  std |\n|  0.0  0.0  0.0  0.0 |\n" in shown
     assert "np.sum(np.exp(`z:0`)) + 0.5:\n  dtype: float32\n  shape: ()\n5.5\n" in shown
     for wrong in (
         "AttributeError: ",

@@ -27,6 +27,7 @@ import numpy as np
 
 from tfexp.debug.dump_dir import DebugDumpDir, Predicate
 from tfexp.debug.expressions import ExpressionEvaluator
+from tfexp.debug.figures import figures
 
 PROMPT = "tfdbg> "
 _SLICE = r"\s*(-?\d+|(-?\d+)?\s*:\s*(-?\d+)?(\s*:\s*(-?\d+)?)?)\s*"
@@ -137,17 +138,12 @@ def _part(value: Any, slicing: str) -> Any:
         raise ValueError(str(error)) from error
 
 
-def _value(value: Any, figures: bool) -> Iterable[str]:
+def _value(value: Any, summary: bool) -> Iterable[str]:
     if isinstance(value, np.ndarray):
         yield f"  dtype: {value.dtype}"
         yield f"  shape: {value.shape}"
-        if figures and value.dtype.kind in "biuf":
-            finite = value[np.isfinite(value)].astype(np.float64)
-            yield f"  total: {value.size}, NaN: {np.isnan(value).sum()}, -inf: {(value == -np.inf).sum()}, " + (
-                f"+inf: {(value == np.inf).sum()}, zeros: {(value == 0).sum()}"
-            )
-            if finite.size:
-                yield f"  finite: min {finite.min():g}, max {finite.max():g}, mean {finite.mean():g}, std {finite.std():g}"
+        if summary:
+            yield from figures(value)
     yield str(value)
 
 
@@ -186,7 +182,7 @@ class _About:
         except Exception as error:  # it is the user's own code
             raise ValueError(f"{type(error).__name__}: {error}") from error
         yield f"{expression}:"
-        yield from _value(np.asarray(value), figures=False)
+        yield from _value(np.asarray(value), summary=False)
 
     def node(self, arguments: Any) -> Iterable[str]:
         dump, name = self._dump, arguments.node.partition(":")[0]

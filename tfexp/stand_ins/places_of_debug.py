@@ -13,6 +13,8 @@ DEBUG = {
     "debug.cli.debugger_cli_common": (
         "tfexp.stand_ins.debug_texts tfexp.stand_ins.debug_registries tfexp.stand_ins.debug_menus"
     ),
+    "debug.cli.cli_test_utils": "tfexp.stand_ins.debug_text_tests",
+    "debug.cli.tensor_format": "tfexp.stand_ins.debug_tensor_format",
     "debug.lib.common": _NAMES,
     "debug.lib.debug_data": f"{_DATA} {_NAMES}",
     "debug.lib.debug_gradients": "tfexp.debug.gradients",
