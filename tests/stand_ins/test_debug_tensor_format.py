@@ -11,7 +11,6 @@ from tfexp.debug.tensors import InconvertibleTensorProto
 from tfexp.stand_ins import debug_tensor_format as tensor_format
 from tfexp.stand_ins.debug_text_tests import assert_array_lines_close, assert_lines_equal_ignoring_whitespace
 
-
 CHECKS = types.SimpleNamespace(assertEqual=np.testing.assert_equal, assertAllClose=np.testing.assert_allclose)
 
 

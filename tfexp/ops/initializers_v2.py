@@ -92,13 +92,16 @@ class Ones(_Untyped, initializers.Ones):
         super().__init__()
 
 
-class Constant(_Untyped, initializers.Constant):  # type: ignore[misc]  # a call checks no shape
+class Constant(_Untyped, initializers.Constant):
     """A value, or a list of them in row-major order (TypeError unless they fill the shape); of its own dtype by default."""
 
     def __init__(self, value: Any = 0) -> None:
         super().__init__(value)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    # A call checks no shape otherwise.
+    def __call__(  # type: ignore[override]
+        self, shape: Any, dtype: Any = None, partition_info: Any = None
+    ) -> Tensor:
         return constant(self.value, dtype, shape)
 
 
