@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -17,6 +17,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import get_gradient, get_op
+from tfexp.graph.captured_arguments import captured_arguments, within
 from tfexp.graph.control_flow import zeros_like_output
 from tfexp.graph.convert import (
     IndexedSlices,
@@ -96,7 +97,7 @@ def gradients(
     unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
-        xs = [_within(ys, x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
+        xs = [within(ys, x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.scope = scope[:-1]
         backward.colocate = colocate_gradients_with_ops
@@ -106,12 +107,6 @@ def gradients(
     if backward.loops is not None:
         backward.loops.finish()
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
-
-
-def _within(ys: Sequence[Any], x: Tensor) -> Tensor:
-    """What stands for `x` in the graph of the ys: the argument, if that graph is a function's which has captured it."""
-    captured: dict[Tensor, Tensor] = getattr(ys[0].graph, "captured", {}) if ys else {}
-    return captured.get(x, x)
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -131,8 +126,9 @@ class _Backward:
 
     def __init__(self, ys: Sequence[Any], xs: Sequence[Tensor], stops: Sequence[Tensor]):
         self.xs = xs
-        to_ops = [y.op for y in ys]
-        reached = _reached_from(xs)
+        self.arguments = captured_arguments(ys, xs)
+        to_ops = [y.op if isinstance(y, IndexedSlices) else self._source(y).op for y in ys]
+        reached = _reached_from(xs, self.arguments)
         # `between`: on some way from an x to a y, in the order of a breadth-first walk back from the ys.
         between: dict[Operation, None] = {}
         queue = deque(to_ops)
@@ -140,22 +136,31 @@ class _Backward:
             op = queue.popleft()
             if op in reached and op not in between:
                 between[op] = None
-                queue.extend(t.op for t in op._inputs)
+                queue.extend(t.op for t in self._inputs(op))
         self.between = between
-        self.stops = stops
+        self.stops = [self._source(stop) for stop in stops]
         self.pending: dict[Operation, int] = defaultdict(int)
         self.loops: LoopGradients | None = None
         # Gradients of an op's outputs: lists while they come in, the sum once the op's turn has come.
         self.grads: dict[Operation, list[Any]] = {}
         self.stop_ops: set[Operation] = set()
 
+    def _source(self, tensor: Tensor) -> Tensor:
+        """What makes a value: for what functions have captured, in the graphs around them."""
+        while tensor in self.arguments:
+            tensor = self.arguments[tensor]
+        return tensor
+
+    def _inputs(self, op: Operation) -> Sequence[Tensor]:
+        return [self._source(tensor) for tensor in op._inputs] if self.arguments else op._inputs
+
     def _count_consumers(self) -> None:
         self.loops = _loops_between(self.between)
         for op in self.between:
-            for tensor in op._inputs:
+            for tensor in self._inputs(op):
                 if tensor.op in self.between:
                     self.pending[tensor.op] += 1
-        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in x.op._inputs)}
+        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in self._inputs(x.op))}
         self.stop_ops.update(t.op for t in self.stops)
 
     def run(self, ys: Sequence[Any], grad_ys: Sequence[Any]) -> None:
@@ -164,8 +169,9 @@ class _Backward:
         start = [self._initial(i, y, g) for i, (y, g) in enumerate(zip(ys, grad_ys, strict=True))]
         self._count_consumers()
         for y, grad in zip(ys, start, strict=True):
-            self._add(y.values if isinstance(y, IndexedSlices) else y, grad)
-        ready = [y.op for y in ys if self.pending[y.op] == 0 and y.op in self.between]
+            self._add(y.values if isinstance(y, IndexedSlices) else self._source(y), grad)
+        made_by = [y.op if isinstance(y, IndexedSlices) else self._source(y).op for y in ys]
+        ready = [op for op in made_by if self.pending[op] == 0 and op in self.between]
         self.queue = deque(dict.fromkeys(ready))
         if self.loops is not None:
             for exit_ in self.loops.unused_exits(self.pending, {y.op for y in ys}):
@@ -175,7 +181,7 @@ class _Backward:
         while self.queue:
             op = self.queue.popleft()
             self._visit(op)
-            for tensor in op._inputs:
+            for tensor in self._inputs(op):
                 self._passed(tensor)
 
     def _passed(self, tensor: Tensor) -> None:
@@ -253,7 +259,7 @@ class _Backward:
                 )
             if self.gate and sum(g is not None for g in in_grads) > 1:
                 in_grads = _gated(in_grads)
-        for i, (tensor, grad) in enumerate(zip(op._inputs, in_grads, strict=True)):
+        for i, (tensor, grad) in enumerate(zip(self._inputs(op), in_grads, strict=True)):
             if grad is None:
                 continue
             if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
@@ -343,11 +349,14 @@ def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:
     return loops
 
 
-def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:
+def _reached_from(xs: Sequence[Tensor], arguments: Mapping[Tensor, Tensor]) -> set[Operation]:
     """The ops that depend on `xs` by numbers that gradients flow through: floats, and integers from an integer x.
 
     TensorFlow 1.0 differentiated integers, later versions give None for them; the sources print such gradients.
     """
+    inside: dict[Tensor, list[Tensor]] = defaultdict(list)
+    for inner, outer in arguments.items():
+        inside[outer].append(inner)
     reached: set[Operation] = set()
     for through_integers in (False, True):
         seen: set[Operation] = set()
@@ -359,6 +368,7 @@ def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:
                 for tensor in op.outputs:
                     if is_trainable(tensor) or (through_integers and tensor.dtype.is_integer):
                         queue.extend(tensor._consumers)
+                        queue.extend(inner.op for inner in inside.get(tensor, ()))
         reached |= seen
     return reached
 
