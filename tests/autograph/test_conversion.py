@@ -10,6 +10,7 @@ import pytest
 
 import tfexp as tf
 from tfexp.autograph import convert
+from tfexp.autograph.builtin_functions import overload
 from tfexp.autograph.source import ConversionError
 
 Feature = tf.autograph.experimental.Feature
@@ -252,8 +253,14 @@ def test_print_is_an_op_by_a_feature(capfd: pytest.CaptureFixture[str]) -> None:
     with tf.Graph().as_default() as graph, tf.Session() as session:
         shown(tf.constant(5))
         assert capfd.readouterr().out == ""
-        session.run([op for op in graph.get_operations() if op.type == "PrintV2"])
-        assert capfd.readouterr().out == "x:~5!\n"
+        shown(tf.constant([1.0, 2.0]))
+        shown(tf.constant("é"))
+        for op in graph.get_operations():
+            if op.type == "EagerPyFunc":
+                session.run(op)
+        assert capfd.readouterr().out == "x:~5!\nx:~[1. 2.]!\nx:~é!\n"
+        with pytest.raises(ValueError, match=r"invalid keyword arguments: \('color',\)"):
+            overload(print, frozenset([Feature.BUILTIN_FUNCTIONS]))(tf.constant(5), color="red")
         tf.autograph.to_graph(shows)(3)
     assert capfd.readouterr().out == "x:~3!\n"
 
@@ -264,7 +271,7 @@ def test_print_may_be_another_librarys(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = tf.autograph.to_graph(lambda x: print(x), experimental_optional_features=(Feature.BUILTIN_FUNCTIONS,))
     with tf.Graph().as_default() as graph:
         shown(tf.constant(5))
-        assert graph.get_operations()[-1].type == "PrintV2"
+        assert graph.get_operations()[-1].type == "EagerPyFunc"
 
 
 def test_name_scopes_are_a_feature() -> None:

@@ -188,3 +188,17 @@ def test_single_numbers_are_told_from_nothing():
     event = tf.Event()
     event.summary.value.add(tensor=as_dumped(np.float32(0), tf.float32))
     assert load_tensor_from_event(event) == 0
+
+
+def test_a_value_without_a_folder_has_no_device(tmp_path):
+    datum = DebugTensorDatum(os.fspath(tmp_path), "a_1_DebugIdentity_42")
+    assert datum.device_name is None and datum.watch_key == "a:1:DebugIdentity"
+
+
+def test_nodes_of_one_device_have_names_of_their_own(tmp_path):
+    os.mkdir(tmp_path / folder_of_device(CPU))
+    twice = tf.GraphDef()
+    for _ in range(2):
+        twice.node.add(name="a", op="NoOp", device=CPU)
+    with pytest.raises(ValueError, match=f"Duplicate node name on device {CPU}: 'a'"):
+        DebugDumpDir(os.fspath(tmp_path), [twice])

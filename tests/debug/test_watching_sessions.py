@@ -118,6 +118,36 @@ def test_commands_show_a_step(commands, capsys):
     assert capsys.readouterr().out == ""
 
 
+def test_commands_take_tensors_apart(commands, capsys):
+    x = tf.placeholder(tf.float32, [2, 3], name="x")
+    z = tf.log(x, name="z")
+    commands(
+        *(
+            "run",
+            "pt z[1, 1:]",
+            "pt z:0 -s",
+            "eval np.sum(np.exp(`z:0`)) + 0.5",
+            "eval `z:0`.nothing",
+            "eval `z`",
+            "eval `z:0",
+        ),
+        *("eval `y:0`", "pt z[a]", "pt z[2]", "run -n"),
+    )
+    LocalCLIDebugWrapperSession(tf.Session(), ui_type="readline").run(z, {x: [[1, 0, 1], [1, 1, 1]]})
+    shown = capsys.readouterr().out
+    assert 'Tensor "z:0:DebugIdentity[1, 1:]":\n  dtype: float32\n  shape: (2,)\n[0. 0.]\n' in shown
+    assert "| -inf    0 | total |\n|    1    5 |     6 |\n|  min  max mean  std |\n|  0.0  0.0  0.0  0.0 |\n" in shown
+    assert "np.sum(np.exp(`z:0`)) + 0.5:\n  dtype: float32\n  shape: ()\n5.5\n" in shown
+    for wrong in (
+        "AttributeError: ",
+        "ValueError: The debug tensor name",
+        "SyntaxError: ",
+        "ValueError: Eval failed due to",
+    ):
+        assert f"ERROR: {wrong}" in shown
+    assert "ERROR: [a] is no part of a tensor" in shown and "ERROR: index 2 is out of bounds" in shown
+
+
 def test_runs_go_on_until_a_filter_lets_something_through(tmp_path, commands, capsys):
     x = tf.placeholder(tf.float32, [], name="x")
     z = tf.log(x, name="z")

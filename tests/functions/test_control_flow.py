@@ -142,3 +142,28 @@ def test_rows_of_variables_outside_are_looked_up(use_resource: bool) -> None:
         gradient = tf.convert_to_tensor(tf.gradients(rows, table)[0])
         session.run(table.initializer)
         np.testing.assert_array_equal(session.run(gradient)[:, 0], [0, 2, 0, 0, 1])
+
+
+def test_gradients_go_on_around_functions_that_captured_what_they_go_through():
+    x = tf.constant(3.0)
+    square = x * x
+
+    def around(make):
+        @tf.function
+        def outer():
+            here = tf.identity(x) * 5.0
+
+            @tf.function
+            def inner():
+                return make(here)
+
+            return inner()
+
+        return outer()
+
+    with tf.Session() as session:
+        both = around(lambda here: tf.gradients([tf.identity(here), tf.identity(square), x], [x]))
+        assert session.run(both) == [5 + 6 + 1]
+        assert session.run(around(lambda here: tf.gradients(square * here, [here, square, x]))) == [9, 15, 135]
+        assert session.run(around(lambda here: tf.gradients(square + here, [x], stop_gradients=[square]))) == [5]
+        assert around(lambda here: tf.gradients(here, [square])) == [None]

@@ -73,6 +73,41 @@ def test_lists(run):
         lists.list_append(tf.constant(1), 2)
 
 
+def test_lists_are_of_what_they_are_said_to_be(run):
+    lists = module("operators.data_structures")
+    ints = [tf.constant(3), tf.constant(5)]
+    stacked = lists.ListStackOpts(tf.int32, None)
+    assert run(lists.list_stack(lists.tf_tensor_list_new(tf.constant([3, 5])), stacked)).tolist() == [3, 5]
+    assert run(lists.list_stack(lists.list_append(lists.new_list(), [2, 3]), stacked)).tolist() == [[2, 3]]
+    assert lists.tf_tensor_list_new([3, [4, 5]]).dtype == tf.variant
+    for make in (lists.tf_tensor_list_new, lists.tf_tensor_array_new):
+        with pytest.raises(ValueError, match=r"incompatible dtype; specified: tf\.float32"):
+            make(ints, element_dtype=tf.float32)
+        with pytest.raises(ValueError, match=r"incompatible shape; specified: \(2,\)"):
+            make(ints, element_shape=(2,))
+    with pytest.raises(ValueError, match="may not be specified when creating list from tensor"):
+        lists.tf_tensor_list_new(tf.constant([3, 5]), element_shape=())
+    for unlike in ([3, 4.0], [3, [4, 5]]):
+        with pytest.raises(ValueError, match="TensorArray requires all elements to have the same"):
+            lists.tf_tensor_array_new(unlike)
+
+
+def test_functions_have_scopes(run):
+    converter, wrappers = module("core.converter"), module("core.function_wrappers")
+    status, feature = module("core.ag_ctx"), tf.autograph.experimental.Feature
+    v = tf.Variable(1.0, use_resource=True)
+    run(v.initializer)
+    with wrappers.FunctionScope("_f", "scope", converter.ConversionOptions(user_requested=True)) as scope:
+        assert status.control_status_ctx().status is status.Status.ENABLED and scope.name == "scope"
+        v.assign_add(1.0)
+        given = scope.mark_return_value({"a": tf.constant(5.0), "b": None})
+    assert status.control_status_ctx().status is status.Status.UNSPECIFIED
+    assert given["a"].op.name.startswith("fn_f/") and given["b"] is None and run([given["a"], v])[0] == 5 and run(v) == 2
+    options = converter.ConversionOptions(optional_features=feature.NAME_SCOPES)
+    plain = wrappers.with_function_scope(lambda scope: scope.mark_return_value(tf.constant(1.0, name="c")), "s", options)
+    assert plain.op.name == "lambda_/c" and plain.op.type == "Const"
+
+
 def test_stacking(run):
     special = module("lang.special_functions")
     assert run(special.stack(special.tensor_list([1, 2]), element_dtype=tf.int32)).tolist() == [1, 2]

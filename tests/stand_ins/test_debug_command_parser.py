@@ -37,6 +37,8 @@ def test_words(command, words):
         ("lt -m >=2s", "lt -m >=2s", None),
         ("lt -m >1k > f", "lt -m >1k", "f"),
         ("lt -s >f", "lt -s", "f"),
+        ("lt -s=>f", "lt -s=>f", None),
+        ("lt -s >-.5k", "lt -s >-.5k", None),
         ("a b>c>d", "a b>c>d", None),
     ],
 )

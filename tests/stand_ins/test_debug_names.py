@@ -7,6 +7,7 @@ import json
 import pytest
 
 import tfexp as tf
+from tfexp.debug import graphs
 from tfexp.stand_ins import debug_names
 
 
@@ -16,8 +17,14 @@ def test_names_of_outputs_and_of_nodes_that_watch_them():
     assert debug_names.get_node_name("a:2") == "a"
     assert [debug_names.get_output_slot(name) for name in ("a:2", "a")] == [2, 0]
     assert debug_names.parse_debug_node_name("__dbg_ns/a_b:1_0_DebugIdentity") == ("ns/a_b", 1, 0, "DebugIdentity")
+    assert graphs.is_debug_node("__dbg_a:0_0_D") and not graphs.is_debug_node("__copy_ns/a_0")
     assert debug_names.is_copy_node("__copy_ns/a_0") and not debug_names.is_copy_node("_copy_ns/a_0")
-    for name, message in (("a:0", "Invalid prefix"), ("__dbg_a:0", "Invalid debug node name"), ("__dbg_a:0_x_D", "int")):
+    for name, message in (
+        ("a:0", "Invalid prefix"),
+        ("__dbg_a:0", "Invalid debug node name"),
+        ("__dbg_a:0_x_D", "int"),
+        ("__dbg_a_0_D", "tensor name"),
+    ):
         with pytest.raises(ValueError, match=message):
             debug_names.parse_debug_node_name(name)
 

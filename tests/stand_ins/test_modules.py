@@ -156,6 +156,9 @@ def test_generated_functions_take_positions():
     gen_math_ops = stand_for("tensorflow.python.ops.gen_math_ops")
     with tf.Graph().as_default(), tf.Session() as session:
         product = gen_math_ops.mat_mul([[1.0, 2.0]], [[3.0, 4.0]], False, True, "product")
+        assert gen_math_ops.MatMul(a=product, b=product).op.type == "MatMul"
+        with pytest.raises(TypeError, match="MatMul only takes keyword args"):
+            gen_math_ops.MatMul(product, product)
         assert product.name == "product:0" and session.run(product) == [[11.0]]
 
 

@@ -153,7 +153,19 @@ def test_initializers_have_no_type_and_no_state():
     for name in ("GlorotUniform", "Orthogonal", "TruncatedNormal", "VarianceScaling", "Identity", "Zeros"):
         kind = getattr(tf2.initializers, name)
         assert kind.from_config(kind().get_config())([2, 2]).shape.as_list() == [2, 2]
+
+
+def test_constants_fill_their_shape_or_are_one_element():
     assert run(tf2.constant_initializer([1.0, 2.0])([2])).tolist() == [1.0, 2.0]
+    assert (
+        tf2.constant_initializer(7)([2]).dtype == tf.int32
+        and tf2.constant_initializer(7)([2], tf.float64).dtype == tf.float64
+    )
+    assert run(tf2.constant([5], shape=[2, 3])).tolist() == [[5, 5, 5], [5, 5, 5]]
+    for make in (tf2.constant_initializer([1, 2, 3]), lambda shape: tf2.constant([1, 2, 3], shape=shape)):
+        for shape in ([5], [2], []):
+            with pytest.raises(TypeError, match=r"Expected Tensor's shape: .*, got \(3,\)"):
+                make(shape)
 
 
 def test_layers_have_other_defaults():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -17,7 +16,7 @@ from tfexp.ops.array import shape
 from tfexp.ops.array_fill import range as range_op
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import maximum
-from tfexp.ops.print_v2 import print_v2
+from tfexp.ops.py_func import py_function
 from tfexp.ops.strings import string_to_number
 
 
@@ -56,8 +55,19 @@ def _float(value: Any) -> Any:
     return _number(value, dtypes.float32)
 
 
-def _print(*values: Any, sep: str = " ", end: str = "\n", file: Any = None, flush: bool = False) -> Any:
-    return print_v2(*values, sep=sep, end=end, output_stream=sys.stdout if file is None else file)
+def _print(*values: Any, **how: Any) -> Tensor:
+    """A node that calls Python's `print` when it runs; single strings are shown as text. ValueError for other keywords."""
+    if unknown := how.keys() - {"sep", "end", "file", "flush"}:
+        raise ValueError(f"invalid keyword arguments: {tuple(unknown)}")
+
+    def show(*found: Any) -> int:
+        arrays = (tensor.numpy() for tensor in found)
+        shown = [next(arrays) if is_symbolic(value) else value for value in values]
+        builtins.print(*(value.decode() if isinstance(value, bytes) else value for value in shown), **how)
+        return 0
+
+    node: Tensor = py_function(show, [value for value in values if is_symbolic(value)], dtypes.int32)
+    return node
 
 
 _OF_TENSORS: dict[Any, Callable[..., Any]] = {

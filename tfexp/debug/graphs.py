@@ -13,16 +13,21 @@ COPY, WATCH = "__copy_", "__dbg_"  # how the names of nodes begin that copy an o
 _COPIED = re.compile(rf"\^?{COPY}(?P<node>.*)_(?P<slot>\d+)(:0)?")
 
 
-def is_debug_node(name: str) -> bool:
-    """Whether a node copies or watches an output."""
-    return name.startswith((COPY, WATCH))
+def is_debug_node(node_name: str) -> bool:
+    """Whether a node watches an output. Source: tf_debug."""
+    return node_name.startswith(WATCH)
+
+
+def device_of(graph_def: Any) -> str | None:
+    """The device of a partition: that of its first node that has one."""
+    return next((node.device for node in graph_def.node if node.device), None)
 
 
 def reconstruct_non_debug_graph_def(debug_graph_def: Any) -> GraphDef:
     """The graph as it was before nodes that copy and watch outputs were put in. Source: tf_debug."""
     graph = GraphDef(versions=debug_graph_def.versions, library=debug_graph_def.library)
     for node in debug_graph_def.node:
-        if is_debug_node(node.name):
+        if node.name.startswith((COPY, WATCH)):
             continue
         kept = graph.node.add()
         kept.CopyFrom(node)
@@ -40,12 +45,16 @@ def _original(name: str) -> str:
 
 
 class DumpedGraph:
-    """The nodes of one device. `retained`: the GraphDef as it was dumped."""
+    """The nodes of one device. `retained`: the GraphDef as it was dumped. ValueError where two nodes have one name."""
 
     def __init__(self, debug_graph_def: Any):
         self.retained = debug_graph_def
         self.reconstructed = reconstruct_non_debug_graph_def(debug_graph_def)
-        self.nodes = {node.name: node for node in self.reconstructed.node}
+        self.nodes: dict[str, Any] = {}
+        for node in self.reconstructed.node:
+            if node.name in self.nodes:
+                raise ValueError(f"Duplicate node name on device {device_of(debug_graph_def)}: '{node.name}'")
+            self.nodes[node.name] = node
         self._recipients: dict[bool, dict[str, list[str]]] = {False: defaultdict(list), True: defaultdict(list)}
         for name, node in self.nodes.items():
             for given in node.input:

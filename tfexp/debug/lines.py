@@ -4,7 +4,9 @@
                                                 all runs up to the first with a value that the filter lets through, but
                                                 for nodes that match -fenn
     lt [-f FILTER] [-n REGEX] [-t REGEX]        list tensors: those that a filter lets through, by node, by node type
-    pt TENSOR                                   print the values of a tensor (`node:slot`; slot 0 by default)
+    pt TENSOR [-s]                              print the values of a tensor (`node:slot`; slot 0 by default) or, of
+                                                `node:slot[1:, 0]`, of a part of it; -s, and some figures about them
+    eval EXPRESSION                             print what Python makes of it; `node:slot` between backticks is a tensor
     ni NODE [-a] [-d] [-t]                      node's info, and its attributes, dumped values, and where it was made
     li NODE, lo NODE                            list the inputs of a node, or the nodes that read it
     exit                                        end the program
@@ -24,8 +26,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tfexp.debug.dump_dir import DebugDumpDir, Predicate
+from tfexp.debug.expressions import ExpressionEvaluator
+from tfexp.debug.figures import figures
 
 PROMPT = "tfdbg> "
+_SLICE = r"\s*(-?\d+|(-?\d+)?\s*:\s*(-?\d+)?(\s*:\s*(-?\d+)?)?)\s*"
+_SLICING = re.compile(rf"\[{_SLICE}(,{_SLICE})*\]")
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,8 @@ _PARSERS = {
     "run": _parser("run", ("-n", _FLAG), ("-t", {"type": int, "default": 1}), ("-f", {}), ("-fenn", {})),
     "exit": _parser("exit"),
     "lt": _parser("lt", ("-f", {}), ("-n", {}), ("-t", {})),
-    "pt": _parser("pt", ("tensor", {})),
+    "pt": _parser("pt", ("tensor", {"nargs": "+"}), ("-s", _FLAG)),
+    "eval": _parser("eval", ("expression", {"nargs": argparse.REMAINDER})),
     "ni": _parser("ni", _NODE, ("-a", _FLAG), ("-d", _FLAG), ("-t", _FLAG)),
     "li": _parser("li", _NODE),
     "lo": _parser("lo", _NODE),
@@ -74,6 +81,7 @@ def ask(filters: Mapping[str, Predicate], dump: DebugDumpDir | None = None) -> G
         answers = {
             "lt": about.list_tensors,
             "pt": about.print_tensor,
+            "eval": about.evaluate,
             "ni": about.node,
             "li": about.inputs,
             "lo": about.readers,
@@ -119,11 +127,31 @@ def _filter(filters: Mapping[str, Predicate], name: str) -> Predicate:
     return filters[name]
 
 
+def _part(value: Any, slicing: str) -> Any:
+    """What is there of a value: `[1:, 0]`. ValueError for other things than whole numbers and slices of them."""
+    if not (isinstance(value, np.ndarray) and _SLICING.fullmatch(slicing)):
+        raise ValueError(f"{slicing} is no part of a tensor")
+    parts = [[int(number) if number.strip() else None for number in part.split(":")] for part in slicing[1:-1].split(",")]
+    try:
+        return np.asarray(value[tuple(slice(*numbers) if len(numbers) > 1 else numbers[0] for numbers in parts)])
+    except IndexError as error:
+        raise ValueError(str(error)) from error
+
+
+def _value(value: Any, summary: bool) -> Iterable[str]:
+    if isinstance(value, np.ndarray):
+        yield f"  dtype: {value.dtype}"
+        yield f"  shape: {value.shape}"
+        if summary:
+            yield from figures(value)
+    yield str(value)
+
+
 class _About:
     """Answers about a dump, in lines."""
 
     def __init__(self, dump: DebugDumpDir, filters: Mapping[str, Predicate]):
-        self._dump, self._filters = dump, filters
+        self._dump, self._filters, self._expressions = dump, filters, ExpressionEvaluator(dump)
 
     def list_tensors(self, arguments: Any) -> Iterable[str]:
         dump = self._dump
@@ -141,13 +169,20 @@ class _About:
             yield f"{time:>12} {datum.dump_size_bytes:>10} {op_type:<20} {datum.tensor_name}"
 
     def print_tensor(self, arguments: Any) -> Iterable[str]:
-        node, _, slot = arguments.tensor.partition(":")
+        name, bracket, part = " ".join(arguments.tensor).partition("[")
+        node, _, slot = name.partition(":")
         for value in self._dump.get_tensors(node, int(slot or 0), "DebugIdentity"):
-            yield f'Tensor "{node}:{slot or 0}:DebugIdentity":'
-            if isinstance(value, np.ndarray):
-                yield f"  dtype: {value.dtype}"
-                yield f"  shape: {value.shape}"
-            yield str(value)
+            yield f'Tensor "{node}:{slot or 0}:DebugIdentity{bracket}{part}":'
+            yield from _value(_part(value, bracket + part) if bracket else value, arguments.s)
+
+    def evaluate(self, arguments: Any) -> Iterable[str]:
+        expression = " ".join(arguments.expression)
+        try:
+            value = self._expressions.evaluate(expression)
+        except Exception as error:  # it is the user's own code
+            raise ValueError(f"{type(error).__name__}: {error}") from error
+        yield f"{expression}:"
+        yield from _value(np.asarray(value), summary=False)
 
     def node(self, arguments: Any) -> Iterable[str]:
         dump, name = self._dump, arguments.node.partition(":")[0]

@@ -55,16 +55,17 @@ def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
 class DebugTensorDatum:
     """A file of a dump: `debug_dump_rel_path` in `dump_root`, whose first folder names the device, and which tells the rest.
 
+    Without a folder there is no device.
     ValueError for a file that is not called like a dumped value's. Source: `tf_debug.DebugTensorDatum`.
     """
 
     def __init__(self, dump_root: str, debug_dump_rel_path: str):
-        folder, *folders, file = os.path.normpath(debug_dump_rel_path).split(os.sep)
+        *folders, file = os.path.normpath(debug_dump_rel_path).split(os.sep)
         parts = file.rsplit("_", 3)
         if len(parts) < 4:
             raise ValueError(f"Dump file path does not conform to the naming pattern: {file}")
         node, slot, self._debug_op, self._extended_timestamp = parts
-        self._device_name = device_of_folder(folder)
+        self._device_name = device_of_folder(folders.pop(0)) if folders else None
         self._node_name, self._output_slot = "/".join([*folders, node]), int(slot)
         # Files of one microsecond have a number behind the time.
         self._timestamp = int(self._extended_timestamp.partition("-")[0])
@@ -98,7 +99,7 @@ class DebugTensorDatum:
         return self._debug_op
 
     @property
-    def device_name(self) -> str:
+    def device_name(self) -> str | None:
         """Where the node ran."""
         return self._device_name
 

@@ -32,23 +32,23 @@ CORE_METADATA = f"{PREFIX}core_metadata_"
 GRAPH = f"{PREFIX}graph_"
 FETCHES_INFO = f"{PREFIX}fetches_info_"
 FEED_KEYS_INFO = f"{PREFIX}feed_keys_info_"
-_DEVICE = f"{PREFIX}device_"
+DEVICE = f"{PREFIX}device_"
 
 
 def folder_of_device(device: str) -> str:
     """`/job:a/device:CPU:0` -> `_tfdbg_device_,job_a,device_CPU_0`."""
-    return _DEVICE + device.replace("/", ",").replace(":", "_")
+    return DEVICE + device.replace("/", ",").replace(":", "_")
 
 
 def device_of_folder(folder: str) -> str:
     """The device of such a folder."""
-    parts = folder.removeprefix(_DEVICE).split(",")
+    parts = folder.removeprefix(DEVICE).split(",")
     # `device` has its type and number behind it; every other part has one value, which may itself contain underscores.
     return "/".join(part.replace("device_", "device:").replace("_", ":", 1) for part in parts)
 
 
 def is_folder_of_device(folder: str) -> bool:
-    return folder.startswith(_DEVICE)
+    return folder.startswith(DEVICE)
 
 
 def read_event(path: str) -> Any:

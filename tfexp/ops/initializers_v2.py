@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
+from tfexp.graph.constants_v2 import constant
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import initializers, matrix_initializers
 from tfexp.ops.initializers import Initializer
@@ -91,15 +92,17 @@ class Ones(_Untyped, initializers.Ones):
         super().__init__()
 
 
-class Constant(_Untyped, initializers.Constant):  # type: ignore[misc]  # a call checks no shape
-    """A value, or a list of them in row-major order."""
-
-    @staticmethod
-    def _makes(dtype: dtypes.DType) -> bool:
-        return True
+class Constant(_Untyped, initializers.Constant):
+    """A value, or a list of them in row-major order (TypeError unless they fill the shape); of its own dtype by default."""
 
     def __init__(self, value: Any = 0) -> None:
         super().__init__(value)
+
+    # A call checks no shape otherwise.
+    def __call__(  # type: ignore[override]
+        self, shape: Any, dtype: Any = None, partition_info: Any = None
+    ) -> Tensor:
+        return constant(self.value, dtype, shape)
 
 
 class RandomUniform(_Untyped, initializers.RandomUniform):

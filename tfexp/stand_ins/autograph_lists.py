@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import tfexp as tf
+from tfexp.core.op import get_op
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.inplace import inplace_update
 from tfexp.ops.tensor_array import TensorArray
@@ -46,19 +48,43 @@ def new_list(iterable: Any = None) -> Any:
 
 
 def tf_tensor_list_new(elements: Any, element_dtype: Any = None, element_shape: Any = None) -> Tensor:
-    """A list of the graph. ValueError for items of several types."""
+    """A list of the graph; of a tensor, of its rows. ValueError for items of several types, and of others than are named."""
+    if isinstance(elements, Tensor):
+        if element_shape is not None:
+            raise ValueError("element shape may not be specified when creating list from tensor")
+        return list_ops.tensor_list_from_tensor(elements, elements.shape[1:])
     tensors = [tf.convert_to_tensor(element) for element in elements]
     if len({tensor.dtype for tensor in tensors}) > 1:
         raise ValueError(f"Cannot convert items of several types to a list: {elements}")
+    _check_items(tensors, element_dtype, element_shape)
+    if len({tensor.shape.rank for tensor in tensors}) > 1:
+        items = list_ops.empty_tensor_list(element_shape=None, element_dtype=tensors[0].dtype)
+        for tensor in tensors:
+            items = tensor_list_push_back(items, tensor)
+        return items
     if tensors:
         return list_ops.tensor_list_from_tensor(tf.stack(tensors), tensors[0].shape)
     shape = () if element_shape is None else element_shape
     return list_ops.empty_tensor_list(element_shape=shape, element_dtype=element_dtype or tf.variant)
 
 
+def _check_items(tensors: list[Tensor], dtype: Any, shape: Any) -> None:
+    """ValueError for items that are not what is said of them, where something is."""
+    inferred = f"inferred from {tuple(tensors)}"
+    for tensor in tensors:
+        if dtype is not None and tf.as_dtype(dtype) != tensor.dtype:
+            raise ValueError(f"incompatible dtype; specified: {dtype!r}, {inferred}: {tensor.dtype!r}")
+        if shape is not None and not tf.TensorShape(shape).is_compatible_with(tensor.shape):
+            raise ValueError(f"incompatible shape; specified: {shape}, {inferred}: {tensor.shape}")
+
+
 def tf_tensor_array_new(elements: Any, element_dtype: Any = None, element_shape: Any = None) -> TensorArray:
-    """A TensorArray of the items, which may grow. ValueError for no items without a type."""
+    """A TensorArray of the items, which may grow. ValueError for no items without a type, and for unlike ones."""
     tensors = [tf.convert_to_tensor(element) for element in elements]
+    for what, kinds in (("dtype", {t.dtype for t in tensors}), ("shape", {tuple(t.shape.as_list()) for t in tensors})):
+        if len(kinds) > 1:
+            raise ValueError(f"TensorArray requires all elements to have the same {what}: {tuple(tensors)}")
+    _check_items(tensors, element_dtype, element_shape)
     if not tensors and element_dtype is None:
         raise ValueError("dtype is required to create an empty TensorArray")
     dtype = tensors[0].dtype if tensors else element_dtype
@@ -80,9 +106,11 @@ def tensor_list(elements: Any, element_dtype: Any = None, element_shape: Any = N
 
 
 def list_append(list_: Any, x: Any) -> Any:
-    """The list with `x` at its end."""
+    """The list with `x` at its end. A list of the graph without items takes the type of its first one."""
     if is_tensor_list(list_):
-        return tensor_list_push_back(list_, x)
+        item = tf.convert_to_tensor(x)
+        empty = functools.partial(list_ops.empty_tensor_list, element_shape=item.shape, element_dtype=item.dtype)
+        return tensor_list_push_back(tf.cond(get_op("TensorListLength")(list_) > 0, lambda: list_, empty), item)
     if isinstance(list_, TensorArray):
         return list_.write(list_.size(), x)
     if isinstance(list_, Tensor):

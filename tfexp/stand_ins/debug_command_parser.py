@@ -13,7 +13,7 @@ _WORD = re.compile(r"""(?:"[^"]*"|'[^']*'|\[[^\]]*\]|\S)+""")
 _QUOTED = re.compile(r"""("[^"]*"|'[^']*')""")
 _SLICE = re.compile(r"\s*(\d+|\d*\s*:\s*\d*(\s*:\s*\d*)?)\s*")
 _BOUND = re.compile(r"([<>]=?)(.*)")
-_MORE_THAN = re.compile(r">=?\s*\d")
+_MORE_THAN = re.compile(r">=?\s*-?\.?\d")
 _BYTES = {"k": 2**10, "M": 2**20, "G": 2**30}
 _MICROSECONDS = {"us": 1, "ms": 10**3, "s": 10**6}
 
@@ -44,14 +44,14 @@ def parse_command(command: str) -> list[str]:
 def extract_output_file_path(args: list[str]) -> tuple[list[str], str | None]:
     """(the words before, the file) of words that end in `> file`, with spaces or without; (args, None) for others.
 
-    An option's `>1k` is an interval. SyntaxError where no file is named.
+    An option's `>1k`, and what `=>` begins, is an interval. SyntaxError where no file is named.
     """
     if not args:
         return args, None
     *before, last = args
     if last.endswith(">"):
         raise SyntaxError("Redirect file path is empty")
-    if before and before[-1].startswith("-") and _MORE_THAN.match(last):
+    if "=>" in last or (before and before[-1].startswith("-") and _MORE_THAN.match(last)):
         return args, None
     if before and before[-1].endswith(">"):
         head, path = before.pop()[:-1], last
@@ -94,7 +94,7 @@ def parse_indices(indices_string: str) -> list[int]:
     """[1, 2] of `[1, 2]`, and of `1, 2`. ValueError for other things than whole numbers."""
     text = indices_string.strip()
     inner = text[1:-1] if text.startswith("[") and text.endswith("]") else text
-    return [int(part) for part in inner.split(",")]
+    return [int(part.strip()) for part in inner.split(",")]
 
 
 def parse_ranges(range_string: str) -> list[list[float]]:

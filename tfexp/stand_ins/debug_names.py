@@ -8,9 +8,18 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfexp.debug.graphs import COPY, WATCH
+from tfexp.formats import debug_dump
 
 GRPC_URL_PREFIX = "grpc://"
-_DEVICE = "_tfdbg_device_"
+METADATA_FILE_PREFIX = debug_dump.PREFIX
+CORE_METADATA_TAG, GRAPH_FILE_TAG, DEVICE_TAG, FETCHES_INFO_FILE_TAG, FEED_KEYS_INFO_FILE_TAG = (
+    name.removeprefix(debug_dump.PREFIX)
+    for name in (
+        *(debug_dump.CORE_METADATA, debug_dump.GRAPH, debug_dump.DEVICE),
+        *(debug_dump.FETCHES_INFO, debug_dump.FEED_KEYS_INFO),
+    )
+)
+HASH_TAG = "hash"
 
 RunKey = namedtuple("RunKey", ["feed_names", "fetch_names"])
 
@@ -45,6 +54,8 @@ def parse_debug_node_name(node_name: str) -> tuple[str, int, int, str]:
     if len(parts) < 3:
         raise ValueError(f"Invalid debug node name: '{node_name}'")
     watched, number, op = parts
+    if watched.count(":") != 1:
+        raise ValueError(f"Invalid tensor name in debug node name: '{node_name}'")
     return get_node_name(watched), get_output_slot(watched), int(number), op
 
 
@@ -53,13 +64,12 @@ def parse_debug_node_name(node_name: str) -> tuple[str, int, int, str]:
 
 def device_name_to_device_path(device_name: str) -> str:
     """The folder for what is dumped of a device."""
-    return _DEVICE + device_name.replace(":", "_").replace("/", ",")
+    return debug_dump.folder_of_device(device_name)
 
 
 def device_path_to_device_name(device_dir: str) -> str:
     """The device of such a folder."""
-    parts = device_dir.split(",")[1:]
-    return "".join(f"/{part.replace('_', ':', -1 if part.startswith('device_') else 1)}" for part in parts)
+    return debug_dump.device_of_folder(device_dir)
 
 
 # --- runs -------------------------------------------------------------------------------------------------------------

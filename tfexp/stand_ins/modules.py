@@ -13,6 +13,7 @@ import re
 import types
 from typing import Any
 
+from tfexp.api import raw_ops
 from tfexp.core.op import all_ops, find_op
 from tfexp.stand_ins.generated_names import generated_name
 from tfexp.stand_ins.places import CONTRIB, MESSAGES, OTHERS, PYTHON
@@ -123,8 +124,9 @@ def _op_names() -> dict[str, str]:
 
 
 def _generated(name: str) -> Any:
-    op = find_op(_op_names().get(name, name))
-    return _NOTHING if op is None else op
+    if name in _op_names():
+        return find_op(_op_names()[name])
+    return getattr(raw_ops, name, _NOTHING)  # `MatMul` beside `mat_mul` takes keywords only
 
 
 # The packages of `tensorflow.core`, which have nothing but messages.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 _TRANSLATOR = (
     "converters.break_statements converters.continue_statements converters.return_statements core.naming "
-    "pyct.anno pyct.common_transformers.anf pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
+    "core.converter_testing pyct.anno pyct.common_transformers.anf "
+    "pyct.compiler pyct.inspect_utils pyct.parser pyct.qual_names pyct.templates"
 )
 
 # tensorflow.python.<key>, with the places that answer, in order.
@@ -12,6 +13,7 @@ AUTOGRAPH = {
     "autograph": "tfexp.stand_ins.autograph_calls tf.autograph tf.autograph.experimental",
     "autograph.core.ag_ctx": "tfexp.stand_ins.translation_status",
     "autograph.core.converter": "tfexp.stand_ins.autograph_calls",
+    "autograph.core.function_wrappers": "tfexp.stand_ins.autograph_scopes",
     "autograph.impl.api": "tfexp.stand_ins.autograph_calls tf.autograph tf.autograph.experimental "
     "tfexp.autograph.source:ConversionError=ConversionError",
     "autograph.lang.directives": "tf.autograph.experimental",

@@ -8,14 +8,17 @@ _NAMES = "tfexp.stand_ins.debug_names"
 
 DEBUG = {
     "debug": f"{_DATA} {_SESSIONS} tfexp.debug.watching tfexp.debug.graphs tfexp.debug.gradients",
+    "debug.cli.evaluator": "tfexp.debug.expressions",
     "debug.cli.command_parser": "tfexp.stand_ins.debug_command_parser",
     "debug.cli.debugger_cli_common": (
         "tfexp.stand_ins.debug_texts tfexp.stand_ins.debug_registries tfexp.stand_ins.debug_menus"
     ),
+    "debug.cli.cli_test_utils": "tfexp.stand_ins.debug_text_tests",
+    "debug.cli.tensor_format": "tfexp.stand_ins.debug_tensor_format",
     "debug.lib.common": _NAMES,
     "debug.lib.debug_data": f"{_DATA} {_NAMES}",
     "debug.lib.debug_gradients": "tfexp.debug.gradients",
-    "debug.lib.debug_graphs": f"tfexp.debug.graphs {_NAMES}",
+    "debug.lib.debug_graphs": f"tfexp.debug.graphs {_NAMES} tfexp.debug.graphs:_infer_device_name=device_of",
     "debug.lib.debug_utils": "tfexp.debug.watching",
     "debug.wrappers.dumping_wrapper": "tfexp.debug.sessions",
     "debug.wrappers.framework": "tfexp.debug.sessions",

@@ -51,8 +51,8 @@ FRAMEWORK = {
     "framework.config": "tf.config.experimental tf.config tf.config.threading "
     + renamed("tf.config.optimizer", **{f"get_optimizer_{name}": f"get_{name}" for name in _OPTIMIZER})
     + renamed("tf.config.optimizer", **{f"set_optimizer_{name}": f"set_{name}" for name in _OPTIMIZER}),
-    "framework.constant_op": renamed("tfexp.stand_ins.constants", constant="constant", is_constant="is_constant")
-    + "tf tf:constant_v1=constant "
+    "framework.constant_op": "tfexp.graph.constants_v2:constant=constant tfexp.stand_ins.constants tf "
+    "tf:constant_v1=constant "
     "tfexp.graph.convert:_tensor_shape_tensor_conversion_function=_from_shape",
     "framework.convert_to_constants": "tfexp.stand_ins.frozen_functions",
     "framework.cpp_shape_inference_pb2": "tfexp.formats.protos.shape_inference",

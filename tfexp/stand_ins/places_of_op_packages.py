@@ -52,7 +52,9 @@ PACKAGES_OF_OPS = {
     "ops.distributions.student_t": "tf.distributions tfexp.distributions.positive_parameters",
     "ops.distributions.transformed_distribution": "tfexp.distributions.transformed",
     "ops.distributions.uniform": "tf.distributions",
-    "ops.init_ops_v2": "tfexp.ops.initializers_v2 " + renamed("tfexp.ops.initializers_v2", **_initializer_names()),
+    "ops.init_ops_v2": "tfexp.ops.initializers_v2 "
+    + renamed("tfexp.ops.initializers_v2", **_initializer_names())
+    + "tfexp.ops.initializers:_compute_fans=_fans",
     "ops.linalg.linalg": "tf.linalg",
     "ops.linalg.linalg_impl": "tf.linalg " + renamed("tf.linalg", matrix_exponential="expm", matrix_logarithm="logm"),
     "ops.linalg.linear_operator": "tf.linalg tfexp.linear_operators.operator",

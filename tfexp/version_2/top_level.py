@@ -5,6 +5,7 @@ from typing import Any
 import tfexp as tf
 from tfexp.core.device import DeviceSpecV2 as DeviceSpec
 from tfexp.graph import scopes
+from tfexp.graph.constants_v2 import constant as constant
 from tfexp.graph.gradients import UnconnectedGradients
 from tfexp.ops.array_mask import where_v2 as where
 from tfexp.ops.initializers_v2 import Constant as constant_initializer
@@ -59,7 +60,6 @@ assert_rank = with_arguments(tf.assert_rank, "x, rank, message=None, name=None")
 boolean_mask = with_arguments(tf.boolean_mask, "tensor, mask, axis=None, name='boolean_mask'")
 case = with_arguments(tf.case, "pred_fn_pairs, default=None, exclusive=False, strict=False, name='case'")
 cond = with_arguments(tf.cond, "pred, true_fn=None, false_fn=None, name=None")
-constant = with_arguments(tf.constant, "value, dtype=None, shape=None, name='Const'")
 convert_to_tensor = with_arguments(tf.convert_to_tensor, "value, dtype=None, dtype_hint=None, name=None")
 expand_dims = with_arguments(tf.expand_dims, "input, axis, name=None")
 gather = with_arguments(tf.gather, "params, indices, validate_indices=None, axis=None, batch_dims=0, name=None")
