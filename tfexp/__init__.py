@@ -1,627 +1,239 @@
-"""tfexp: TensorFlow 1.15's public API on an embedded NumPy runtime (`import tfexp as tf`). Re-exports, no logic.
+"""`import tfexp as tf`: TensorFlow 1.15's programming model on an embedded NumPy runtime. Re-exports, no logic."""
 
-The names below TYPE_CHECKING are imported when they are first asked for, which `core.gone` does by reading these lines.
-"""
-
-from typing import TYPE_CHECKING
-
-from tfexp import first_use as _first_use
+from tfexp import first_use as _first_use  # noqa: F401 (installs the registries)
 from tfexp.core.dtypes import *  # noqa: F403
-from tfexp.core.gone import namespace as _namespace
+from tfexp.core.namespace import lazy_names as _lazy_names
 
-if TYPE_CHECKING:
-    from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
-    from tensorboard.compat.proto.attr_value_pb2 import NameAttrList as NameAttrList
-    from tensorboard.compat.proto.event_pb2 import LogMessage as LogMessage
-    from tensorboard.compat.proto.graph_pb2 import GraphDef as GraphDef
-    from tensorboard.compat.proto.histogram_pb2 import HistogramProto as HistogramProto
-    from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef as MetaGraphDef
-    from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo as TensorInfo
-    from tensorboard.compat.proto.node_def_pb2 import NodeDef as NodeDef
-    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
-
-    from tfexp import autograph as autograph
-    from tfexp import data as data
-    from tfexp import distribute as distribute
-    from tfexp import distributions as distributions
-    from tfexp import estimator as estimator
-    from tfexp import feature_column as feature_column
-    from tfexp import layers as layers
-    from tfexp import lite as lite
-    from tfexp import metrics as metrics
-    from tfexp import profiler as profiler
-    from tfexp import train as train
-    from tfexp.api import app as app
-    from tfexp.api import audio as audio
-    from tfexp.api import bitwise as bitwise
-    from tfexp.api import compat as compat
-    from tfexp.api import config as config
-    from tfexp.api import contrib as contrib
-    from tfexp.api import debugging as debugging
-    from tfexp.api import dtypes as dtypes
-    from tfexp.api import errors as errors
-    from tfexp.api import experimental as experimental
-    from tfexp.api import flags as flags
-    from tfexp.api import gfile as gfile
-    from tfexp.api import graph_util as graph_util
-    from tfexp.api import image as image
-    from tfexp.api import initializers as initializers
-    from tfexp.api import io as io
-    from tfexp.api import keras as keras
-    from tfexp.api import linalg as linalg
-    from tfexp.api import logging as logging
-    from tfexp.api import lookup as lookup
-    from tfexp.api import losses as losses
-    from tfexp.api import manip as manip
-    from tfexp.api import math as math
-    from tfexp.api import nest as nest
-    from tfexp.api import nn as nn
-    from tfexp.api import python_io as python_io
-    from tfexp.api import pywrap_tensorflow as pywrap_tensorflow
-    from tfexp.api import quantization as quantization
-    from tfexp.api import queue as queue
-    from tfexp.api import ragged as ragged
-    from tfexp.api import random as random
-    from tfexp.api import raw_ops as raw_ops
-    from tfexp.api import resource_loader as resource_loader
-    from tfexp.api import saved_model as saved_model
-    from tfexp.api import sets as sets
-    from tfexp.api import signal as signal
-    from tfexp.api import sparse as sparse
-    from tfexp.api import spectral as spectral
-    from tfexp.api import strings as strings
-    from tfexp.api import summary as summary
-    from tfexp.api import sysconfig as sysconfig
-    from tfexp.api import test as test
-    from tfexp.api import tpu as tpu
-    from tfexp.api import user_ops as user_ops
-    from tfexp.api import version as version
-    from tfexp.api import xla as xla
-    from tfexp.api.summary import Event as Event
-    from tfexp.api.summary import SessionLog as SessionLog
-    from tfexp.api.summary import Summary as Summary
-    from tfexp.api.sysconfig import CXX11_ABI_FLAG as CXX11_ABI_FLAG
-    from tfexp.api.sysconfig import CXX11_ABI_FLAG as __cxx11_abi_flag__
-    from tfexp.api.sysconfig import MONOLITHIC_BUILD as MONOLITHIC_BUILD
-    from tfexp.api.sysconfig import MONOLITHIC_BUILD as __monolithic_build__
-    from tfexp.core.device import DeviceSpec as DeviceSpec
-    from tfexp.core.dtypes import DType as DType
-    from tfexp.core.dtypes import as_dtype as as_dtype
-    from tfexp.core.errors import OpError as OpError
-    from tfexp.core.log import get_logger as get_logger
-    from tfexp.core.shape import Dimension as Dimension
-    from tfexp.core.shape import TensorShape as TensorShape
-    from tfexp.core.shape import dimension_at_index as dimension_at_index
-    from tfexp.core.shape import dimension_value as dimension_value
-    from tfexp.data.specs import OptionalSpec as OptionalSpec
-    from tfexp.formats.tensor import make_ndarray as make_ndarray
-    from tfexp.formats.tensor import make_tensor_proto as make_tensor_proto
-    from tfexp.functions.batched import nondifferentiable_batch_function as nondifferentiable_batch_function
-    from tfexp.functions.function import function as function
-    from tfexp.functions.wrapped import wrap_function as wrap_function
-    from tfexp.graph.behavior import control_flow_v2_enabled as control_flow_v2_enabled
-    from tfexp.graph.behavior import disable_control_flow_v2 as disable_control_flow_v2
-    from tfexp.graph.behavior import disable_eager_execution as disable_eager_execution
-    from tfexp.graph.behavior import disable_tensor_equality as disable_tensor_equality
-    from tfexp.graph.behavior import disable_v2_behavior as disable_v2_behavior
-    from tfexp.graph.behavior import disable_v2_tensorshape as disable_v2_tensorshape
-    from tfexp.graph.behavior import enable_control_flow_v2 as enable_control_flow_v2
-    from tfexp.graph.behavior import enable_tensor_equality as enable_tensor_equality
-    from tfexp.graph.behavior import enable_v2_behavior as enable_v2_behavior
-    from tfexp.graph.behavior import enable_v2_tensorshape as enable_v2_tensorshape
-    from tfexp.graph.collections import GraphKeys as GraphKeys
-    from tfexp.graph.control_flow import cond as cond
-    from tfexp.graph.convert import IndexedSlices as IndexedSlices
-    from tfexp.graph.convert import IndexedSlicesSpec as IndexedSlicesSpec
-    from tfexp.graph.convert import constant as constant
-    from tfexp.graph.convert import convert_to_tensor as convert_to_tensor
-    from tfexp.graph.convert import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
-    from tfexp.graph.convert import register_tensor_conversion_function as register_tensor_conversion_function
-    from tfexp.graph.custom_gradient import NotDifferentiable as NoGradient
-    from tfexp.graph.custom_gradient import NotDifferentiable as NotDifferentiable
-    from tfexp.graph.custom_gradient import NotDifferentiable as no_gradient
-    from tfexp.graph.custom_gradient import RegisterGradient as RegisterGradient
-    from tfexp.graph.custom_gradient import custom_gradient as custom_gradient
-    from tfexp.graph.defaults import get_default_session as get_default_session
-    from tfexp.graph.dependencies import group as group
-    from tfexp.graph.dependencies import no_op as no_op
-    from tfexp.graph.dependencies import tuple as tuple
-    from tfexp.graph.gradients import AggregationMethod as AggregationMethod
-    from tfexp.graph.gradients import UnconnectedGradients as UnconnectedGradients
-    from tfexp.graph.gradients import gradients as gradients
-    from tfexp.graph.graph import Graph as Graph
-    from tfexp.graph.graphdef import import_graph_def as import_graph_def
-    from tfexp.graph.operation import Operation as Operation
-    from tfexp.graph.random_seed import get_seed as get_seed
-    from tfexp.graph.random_seed import set_random_seed as set_random_seed
-    from tfexp.graph.recompute import recompute_grad as recompute_grad
-    from tfexp.graph.scopes import add_to_collection as add_to_collection
-    from tfexp.graph.scopes import add_to_collections as add_to_collections
-    from tfexp.graph.scopes import colocate_with as colocate_with
-    from tfexp.graph.scopes import container as container
-    from tfexp.graph.scopes import control_dependencies as control_dependencies
-    from tfexp.graph.scopes import device as device
-    from tfexp.graph.scopes import executing_eagerly as executing_eagerly
-    from tfexp.graph.scopes import get_collection as get_collection
-    from tfexp.graph.scopes import get_collection_ref as get_collection_ref
-    from tfexp.graph.scopes import get_default_graph as get_default_graph
-    from tfexp.graph.scopes import init_scope as init_scope
-    from tfexp.graph.scopes import name_scope as name_scope
-    from tfexp.graph.scopes import op_scope as op_scope
-    from tfexp.graph.scopes import reset_default_graph as reset_default_graph
-    from tfexp.graph.sparse_tensor import SparseTensor as SparseTensor
-    from tfexp.graph.sparse_tensor import SparseTensorSpec as SparseTensorSpec
-    from tfexp.graph.sparse_tensor import SparseTensorValue as SparseTensorValue
-    from tfexp.graph.sparse_tensor import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
-    from tfexp.graph.tape import GradientTape as GradientTape
-    from tfexp.graph.tensor import Tensor as Tensor
-    from tfexp.graph.type_spec import TensorSpec as TensorSpec
-    from tfexp.graph.type_spec import TypeSpec as TypeSpec
-    from tfexp.graph.versions import COMPILER_VERSION as COMPILER_VERSION
-    from tfexp.graph.versions import COMPILER_VERSION as __compiler_version__
-    from tfexp.graph.versions import GIT_VERSION as GIT_VERSION
-    from tfexp.graph.versions import GIT_VERSION as __git_version__
-    from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
-    from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
-    from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
-    from tfexp.graph.versions import VERSION as VERSION
-    from tfexp.graph.versions import VERSION as __version__
-    from tfexp.graph.while_loop import while_loop as while_loop
-    from tfexp.ops.accumulator import ConditionalAccumulator as ConditionalAccumulator
-    from tfexp.ops.accumulator import ConditionalAccumulatorBase as ConditionalAccumulatorBase
-    from tfexp.ops.accumulator import SparseConditionalAccumulator as SparseConditionalAccumulator
-    from tfexp.ops.argmax import argmax as argmax
-    from tfexp.ops.argmax import argmax_of_dimension as arg_max
-    from tfexp.ops.argmax import argmin as argmin
-    from tfexp.ops.argmax import argmin_of_dimension as arg_min
-    from tfexp.ops.array import bitcast as bitcast
-    from tfexp.ops.array import expand_dims as expand_dims
-    from tfexp.ops.array import rank as rank
-    from tfexp.ops.array import reshape as reshape
-    from tfexp.ops.array import shape as shape
-    from tfexp.ops.array import shape_n as shape_n
-    from tfexp.ops.array import size as size
-    from tfexp.ops.array import squeeze as squeeze
-    from tfexp.ops.array_fill import broadcast_to as broadcast_to
-    from tfexp.ops.array_fill import fill as fill
-    from tfexp.ops.array_fill import lin_space as lin_space
-    from tfexp.ops.array_fill import linspace as linspace
-    from tfexp.ops.array_fill import one_hot as one_hot
-    from tfexp.ops.array_fill import ones as ones
-    from tfexp.ops.array_fill import ones_like as ones_like
-    from tfexp.ops.array_fill import range as range
-    from tfexp.ops.array_fill import zeros as zeros
-    from tfexp.ops.array_fill import zeros_like as zeros_like
-    from tfexp.ops.array_gather import gather as gather
-    from tfexp.ops.array_gather import gather_nd as gather_nd
-    from tfexp.ops.array_gather import scatter_nd as scatter_nd
-    from tfexp.ops.array_gather import tensor_scatter_add as tensor_scatter_add
-    from tfexp.ops.array_gather import tensor_scatter_add as tensor_scatter_nd_add
-    from tfexp.ops.array_gather import tensor_scatter_sub as tensor_scatter_nd_sub
-    from tfexp.ops.array_gather import tensor_scatter_sub as tensor_scatter_sub
-    from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_nd_update
-    from tfexp.ops.array_gather import tensor_scatter_update as tensor_scatter_update
-    from tfexp.ops.array_identity import ensure_shape as ensure_shape
-    from tfexp.ops.array_identity import guarantee_const as guarantee_const
-    from tfexp.ops.array_identity import identity as identity
-    from tfexp.ops.array_identity import identity_n as identity_n
-    from tfexp.ops.array_identity import placeholder as placeholder
-    from tfexp.ops.array_identity import placeholder_with_default as placeholder_with_default
-    from tfexp.ops.array_identity import stop_gradient as stop_gradient
-    from tfexp.ops.array_join import concat as concat
-    from tfexp.ops.array_join import stack as stack
-    from tfexp.ops.array_join import unstack as unstack
-    from tfexp.ops.array_mask import boolean_mask as boolean_mask
-    from tfexp.ops.array_mask import sequence_mask as sequence_mask
-    from tfexp.ops.array_mask import where as where
-    from tfexp.ops.array_mask import where_v2 as where_v2
-    from tfexp.ops.array_order import invert_permutation as invert_permutation
-    from tfexp.ops.array_order import matrix_transpose as matrix_transpose
-    from tfexp.ops.array_order import reverse as reverse
-    from tfexp.ops.array_order import reverse as reverse_v2
-    from tfexp.ops.array_order import reverse_sequence as reverse_sequence
-    from tfexp.ops.array_order import roll as roll
-    from tfexp.ops.array_order import setdiff1d as setdiff1d
-    from tfexp.ops.array_order import transpose as transpose
-    from tfexp.ops.array_pad import pad as pad
-    from tfexp.ops.array_partition import dynamic_partition as dynamic_partition
-    from tfexp.ops.array_partition import dynamic_stitch as dynamic_stitch
-    from tfexp.ops.array_partition import parallel_stack as parallel_stack
-    from tfexp.ops.array_partition import sparse_to_dense as sparse_to_dense
-    from tfexp.ops.array_repeat import batch_gather as batch_gather
-    from tfexp.ops.array_repeat import repeat as repeat
-    from tfexp.ops.array_repeat import unravel_index as unravel_index
-    from tfexp.ops.array_slice import slice as slice
-    from tfexp.ops.array_slice import strided_slice as strided_slice
-    from tfexp.ops.array_split import split as split
-    from tfexp.ops.array_tile import tile as tile
-    from tfexp.ops.array_unique import unique as unique
-    from tfexp.ops.array_unique import unique_with_counts as unique_with_counts
-    from tfexp.ops.broadcast_shapes import broadcast_dynamic_shape as broadcast_dynamic_shape
-    from tfexp.ops.broadcast_shapes import broadcast_static_shape as broadcast_static_shape
-    from tfexp.ops.broadcast_shapes import meshgrid as meshgrid
-    from tfexp.ops.case import case as case
-    from tfexp.ops.case import switch_case as switch_case
-    from tfexp.ops.cast import cast as cast
-    from tfexp.ops.cast import saturate_cast as saturate_cast
-    from tfexp.ops.cast import to_bfloat16 as to_bfloat16
-    from tfexp.ops.cast import to_complex64 as to_complex64
-    from tfexp.ops.cast import to_complex128 as to_complex128
-    from tfexp.ops.cast import to_double as to_double
-    from tfexp.ops.cast import to_float as to_float
-    from tfexp.ops.cast import to_int32 as to_int32
-    from tfexp.ops.cast import to_int64 as to_int64
-    from tfexp.ops.check import Assert as Assert
-    from tfexp.ops.check import Print as Print
-    from tfexp.ops.check import add_check_numerics_ops as add_check_numerics_ops
-    from tfexp.ops.check import check_numerics as check_numerics
-    from tfexp.ops.check import verify_tensor_all_finite as verify_tensor_all_finite
-    from tfexp.ops.check_compare import assert_equal as assert_equal
-    from tfexp.ops.check_compare import assert_greater as assert_greater
-    from tfexp.ops.check_compare import assert_greater_equal as assert_greater_equal
-    from tfexp.ops.check_compare import assert_integer as assert_integer
-    from tfexp.ops.check_compare import assert_less as assert_less
-    from tfexp.ops.check_compare import assert_less_equal as assert_less_equal
-    from tfexp.ops.check_compare import assert_near as assert_near
-    from tfexp.ops.check_compare import assert_negative as assert_negative
-    from tfexp.ops.check_compare import assert_non_negative as assert_non_negative
-    from tfexp.ops.check_compare import assert_non_positive as assert_non_positive
-    from tfexp.ops.check_compare import assert_none_equal as assert_none_equal
-    from tfexp.ops.check_compare import assert_positive as assert_positive
-    from tfexp.ops.check_compare import assert_rank as assert_rank
-    from tfexp.ops.check_compare import assert_rank_at_least as assert_rank_at_least
-    from tfexp.ops.check_compare import assert_rank_in as assert_rank_in
-    from tfexp.ops.check_compare import assert_scalar as assert_scalar
-    from tfexp.ops.check_compare import assert_type as assert_type
-    from tfexp.ops.check_compare import is_non_decreasing as is_non_decreasing
-    from tfexp.ops.check_compare import is_numeric_tensor as is_numeric_tensor
-    from tfexp.ops.check_compare import is_strictly_increasing as is_strictly_increasing
-    from tfexp.ops.check_types import assert_proper_iterable as assert_proper_iterable
-    from tfexp.ops.check_types import assert_same_float_dtype as assert_same_float_dtype
-    from tfexp.ops.check_types import is_tensor as is_tensor
-    from tfexp.ops.clip import clip_by_average_norm as clip_by_average_norm
-    from tfexp.ops.clip import clip_by_global_norm as clip_by_global_norm
-    from tfexp.ops.clip import clip_by_norm as clip_by_norm
-    from tfexp.ops.clip import clip_by_value as clip_by_value
-    from tfexp.ops.clip import global_norm as global_norm
-    from tfexp.ops.comparison import equal as equal
-    from tfexp.ops.comparison import greater as greater
-    from tfexp.ops.comparison import greater_equal as greater_equal
-    from tfexp.ops.comparison import less as less
-    from tfexp.ops.comparison import less_equal as less_equal
-    from tfexp.ops.comparison import not_equal as not_equal
-    from tfexp.ops.complex_numbers import angle as angle
-    from tfexp.ops.complex_numbers import complex as complex
-    from tfexp.ops.complex_numbers import conj as conj
-    from tfexp.ops.complex_numbers import imag as imag
-    from tfexp.ops.complex_numbers import real as real
-    from tfexp.ops.confusion_matrix import confusion_matrix as confusion_matrix
-    from tfexp.ops.counting import bincount as bincount
-    from tfexp.ops.counting import histogram_fixed_width as histogram_fixed_width
-    from tfexp.ops.critical_section import CriticalSection as CriticalSection
-    from tfexp.ops.cumulative import cumprod as cumprod
-    from tfexp.ops.cumulative import cumsum as cumsum
-    from tfexp.ops.decode_csv import decode_csv as decode_csv
-    from tfexp.ops.decode_raw import decode_compressed as decode_compressed
-    from tfexp.ops.decode_raw import decode_json_example as decode_json_example
-    from tfexp.ops.decode_raw import decode_raw as decode_raw
-    from tfexp.ops.decode_raw import parse_tensor as parse_tensor
-    from tfexp.ops.decode_raw import serialize_tensor as serialize_tensor
-    from tfexp.ops.diagonal import diag as diag
-    from tfexp.ops.diagonal import diag_part as diag_part
-    from tfexp.ops.diagonal import eye as eye
-    from tfexp.ops.diagonal import matrix_band_part as matrix_band_part
-    from tfexp.ops.diagonal import matrix_diag as matrix_diag
-    from tfexp.ops.diagonal import matrix_diag_part as matrix_diag_part
-    from tfexp.ops.diagonal import matrix_set_diag as matrix_set_diag
-    from tfexp.ops.diagonal import trace as trace
-    from tfexp.ops.eager_variables import disable_resource_variables as disable_resource_variables
-    from tfexp.ops.eager_variables import enable_resource_variables as enable_resource_variables
-    from tfexp.ops.eager_variables import resource_variables_enabled as resource_variables_enabled
-    from tfexp.ops.edit_distance import edit_distance as edit_distance
-    from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
-    from tfexp.ops.elementwise_binary import add as add
-    from tfexp.ops.elementwise_binary import add_n as add_n
-    from tfexp.ops.elementwise_binary import atan2 as atan2
-    from tfexp.ops.elementwise_binary import maximum as maximum
-    from tfexp.ops.elementwise_binary import minimum as minimum
-    from tfexp.ops.elementwise_binary import mul as multiply
-    from tfexp.ops.elementwise_binary import pow as pow
-    from tfexp.ops.elementwise_binary import scalar_mul as scalar_mul
-    from tfexp.ops.elementwise_binary import squared_difference as squared_difference
-    from tfexp.ops.elementwise_binary import sub as subtract
-    from tfexp.ops.elementwise_division import div as div
-    from tfexp.ops.elementwise_division import div_no_nan as div_no_nan
-    from tfexp.ops.elementwise_division import divide as divide
-    from tfexp.ops.elementwise_division import floor_div as floor_div
-    from tfexp.ops.elementwise_division import floordiv as floordiv
-    from tfexp.ops.elementwise_division import floormod as floormod
-    from tfexp.ops.elementwise_division import floormod as mod
-    from tfexp.ops.elementwise_division import real_div as realdiv
-    from tfexp.ops.elementwise_division import truediv as truediv
-    from tfexp.ops.elementwise_division import truncate_div as truncatediv
-    from tfexp.ops.elementwise_division import truncate_mod as truncatemod
-    from tfexp.ops.elementwise_gamma import betainc as betainc
-    from tfexp.ops.elementwise_gamma import igamma as igamma
-    from tfexp.ops.elementwise_gamma import igammac as igammac
-    from tfexp.ops.elementwise_rounding import ceil as ceil
-    from tfexp.ops.elementwise_rounding import floor as floor
-    from tfexp.ops.elementwise_rounding import is_finite as is_finite
-    from tfexp.ops.elementwise_rounding import is_inf as is_inf
-    from tfexp.ops.elementwise_rounding import is_nan as is_nan
-    from tfexp.ops.elementwise_rounding import rint as rint
-    from tfexp.ops.elementwise_rounding import round as round
-    from tfexp.ops.elementwise_special import digamma as digamma
-    from tfexp.ops.elementwise_special import erf as erf
-    from tfexp.ops.elementwise_special import erfc as erfc
-    from tfexp.ops.elementwise_special import lbeta as lbeta
-    from tfexp.ops.elementwise_special import lgamma as lgamma
-    from tfexp.ops.elementwise_special import polygamma as polygamma
-    from tfexp.ops.elementwise_special import zeta as zeta
-    from tfexp.ops.elementwise_trig import acos as acos
-    from tfexp.ops.elementwise_trig import acosh as acosh
-    from tfexp.ops.elementwise_trig import asin as asin
-    from tfexp.ops.elementwise_trig import asinh as asinh
-    from tfexp.ops.elementwise_trig import atan as atan
-    from tfexp.ops.elementwise_trig import atanh as atanh
-    from tfexp.ops.elementwise_trig import cos as cos
-    from tfexp.ops.elementwise_trig import cosh as cosh
-    from tfexp.ops.elementwise_trig import sin as sin
-    from tfexp.ops.elementwise_trig import sinh as sinh
-    from tfexp.ops.elementwise_trig import tan as tan
-    from tfexp.ops.elementwise_unary import abs as abs
-    from tfexp.ops.elementwise_unary import exp as exp
-    from tfexp.ops.elementwise_unary import expm1 as expm1
-    from tfexp.ops.elementwise_unary import log as log
-    from tfexp.ops.elementwise_unary import log1p as log1p
-    from tfexp.ops.elementwise_unary import log_sigmoid as log_sigmoid
-    from tfexp.ops.elementwise_unary import neg as negative
-    from tfexp.ops.elementwise_unary import reciprocal as reciprocal
-    from tfexp.ops.elementwise_unary import rsqrt as rsqrt
-    from tfexp.ops.elementwise_unary import sigmoid as sigmoid
-    from tfexp.ops.elementwise_unary import sign as sign
-    from tfexp.ops.elementwise_unary import sqrt as sqrt
-    from tfexp.ops.elementwise_unary import square as square
-    from tfexp.ops.elementwise_unary import tanh as tanh
-    from tfexp.ops.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
-    from tfexp.ops.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
-    from tfexp.ops.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
-    from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
-    from tfexp.ops.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
-    from tfexp.ops.fake_quant import (
-        fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient,
-    )
-    from tfexp.ops.files import matching_files as matching_files
-    from tfexp.ops.files import read_file as read_file
-    from tfexp.ops.files import write_file as write_file
-    from tfexp.ops.fingerprint import fingerprint as fingerprint
-    from tfexp.ops.fourier import fft as fft
-    from tfexp.ops.fourier import fft2d as fft2d
-    from tfexp.ops.fourier import fft3d as fft3d
-    from tfexp.ops.fourier import ifft as ifft
-    from tfexp.ops.fourier import ifft2d as ifft2d
-    from tfexp.ops.fourier import ifft3d as ifft3d
-    from tfexp.ops.functional import foldl as foldl
-    from tfexp.ops.functional import foldr as foldr
-    from tfexp.ops.functional import map_fn as map_fn
-    from tfexp.ops.functional import scan as scan
-    from tfexp.ops.grad_pass_through import grad_pass_through as grad_pass_through
-    from tfexp.ops.hessians import hessians as hessians
-    from tfexp.ops.histogram import histogram_fixed_width_bins as histogram_fixed_width_bins
-    from tfexp.ops.image_boxes import extract_image_patches as extract_image_patches
-    from tfexp.ops.image_boxes import extract_volume_patches as extract_volume_patches
-    from tfexp.ops.initializers import constant_initializer as constant_initializer
-    from tfexp.ops.initializers import glorot_normal_initializer as glorot_normal_initializer
-    from tfexp.ops.initializers import glorot_uniform_initializer as glorot_uniform_initializer
-    from tfexp.ops.initializers import ones_initializer as ones_initializer
-    from tfexp.ops.initializers import random_normal_initializer as random_normal_initializer
-    from tfexp.ops.initializers import random_uniform_initializer as random_uniform_initializer
-    from tfexp.ops.initializers import truncated_normal_initializer as truncated_normal_initializer
-    from tfexp.ops.initializers import uniform_unit_scaling_initializer as uniform_unit_scaling_initializer
-    from tfexp.ops.initializers import variance_scaling_initializer as variance_scaling_initializer
-    from tfexp.ops.initializers import zeros_initializer as zeros_initializer
-    from tfexp.ops.known_value import get_static_value as get_static_value
-    from tfexp.ops.libraries import load_file_system_library as load_file_system_library
-    from tfexp.ops.libraries import load_library as load_library
-    from tfexp.ops.libraries import load_op_library as load_op_library
-    from tfexp.ops.linalg import cholesky as cholesky
-    from tfexp.ops.linalg import cholesky_solve as cholesky_solve
-    from tfexp.ops.linalg import cross as cross
-    from tfexp.ops.linalg import matrix_determinant as matrix_determinant
-    from tfexp.ops.linalg import matrix_inverse as matrix_inverse
-    from tfexp.ops.linalg import matrix_solve as matrix_solve
-    from tfexp.ops.linalg import matrix_solve_ls as matrix_solve_ls
-    from tfexp.ops.linalg import matrix_triangular_solve as matrix_triangular_solve
-    from tfexp.ops.linalg import qr as qr
-    from tfexp.ops.linalg import self_adjoint_eig as self_adjoint_eig
-    from tfexp.ops.linalg import self_adjoint_eigvals as self_adjoint_eigvals
-    from tfexp.ops.linalg import svd as svd
-    from tfexp.ops.logical import logical_and as logical_and
-    from tfexp.ops.logical import logical_not as logical_not
-    from tfexp.ops.logical import logical_or as logical_or
-    from tfexp.ops.logical import logical_xor as logical_xor
-    from tfexp.ops.matmul import matmul as matmul
-    from tfexp.ops.matmul import sparse_matmul as sparse_matmul
-    from tfexp.ops.matrix_functions import sqrtm as matrix_square_root
-    from tfexp.ops.matrix_initializers import orthogonal_initializer as orthogonal_initializer
-    from tfexp.ops.module import Module as Module
-    from tfexp.ops.norm import norm as norm
-    from tfexp.ops.parsing import FixedLenFeature as FixedLenFeature
-    from tfexp.ops.parsing import FixedLenSequenceFeature as FixedLenSequenceFeature
-    from tfexp.ops.parsing import SparseFeature as SparseFeature
-    from tfexp.ops.parsing import VarLenFeature as VarLenFeature
-    from tfexp.ops.parsing import parse_example as parse_example
-    from tfexp.ops.parsing import parse_single_example as parse_single_example
-    from tfexp.ops.parsing_sequence import parse_single_sequence_example as parse_single_sequence_example
-    from tfexp.ops.partitioned_variables import create_partitioned_variables as create_partitioned_variables
-    from tfexp.ops.partitioned_variables import fixed_size_partitioner as fixed_size_partitioner
-    from tfexp.ops.partitioned_variables import min_max_variable_partitioner as min_max_variable_partitioner
-    from tfexp.ops.partitioned_variables import variable_axis_size_partitioner as variable_axis_size_partitioner
-    from tfexp.ops.print_v2 import print_v2 as print
-    from tfexp.ops.py_func import numpy_function as numpy_function
-    from tfexp.ops.py_func import py_func as py_func
-    from tfexp.ops.py_func import py_function as py_function
-    from tfexp.ops.quantize import dequantize as dequantize
-    from tfexp.ops.quantize import quantize as quantize
-    from tfexp.ops.quantize import quantize_v2 as quantize_v2
-    from tfexp.ops.quantized_elements import quantized_concat as quantized_concat
-    from tfexp.ops.queue import FIFOQueue as FIFOQueue
-    from tfexp.ops.queue import PaddingFIFOQueue as PaddingFIFOQueue
-    from tfexp.ops.queue import PriorityQueue as PriorityQueue
-    from tfexp.ops.queue import QueueBase as QueueBase
-    from tfexp.ops.queue import RandomShuffleQueue as RandomShuffleQueue
-    from tfexp.ops.random import multinomial as multinomial
-    from tfexp.ops.random import random_normal as random_normal
-    from tfexp.ops.random import random_shuffle as random_shuffle
-    from tfexp.ops.random import random_uniform as random_uniform
-    from tfexp.ops.random import truncated_normal as truncated_normal
-    from tfexp.ops.random_crop import random_crop as random_crop
-    from tfexp.ops.random_gamma import random_gamma as random_gamma
-    from tfexp.ops.random_gamma import random_poisson as random_poisson
-    from tfexp.ops.readers import FixedLengthRecordReader as FixedLengthRecordReader
-    from tfexp.ops.readers import IdentityReader as IdentityReader
-    from tfexp.ops.readers import LMDBReader as LMDBReader
-    from tfexp.ops.readers import ReaderBase as ReaderBase
-    from tfexp.ops.readers import TextLineReader as TextLineReader
-    from tfexp.ops.readers import TFRecordReader as TFRecordReader
-    from tfexp.ops.readers import WholeFileReader as WholeFileReader
-    from tfexp.ops.reduce import reduce_all as reduce_all
-    from tfexp.ops.reduce import reduce_any as reduce_any
-    from tfexp.ops.reduce import reduce_max as reduce_max
-    from tfexp.ops.reduce import reduce_mean as reduce_mean
-    from tfexp.ops.reduce import reduce_min as reduce_min
-    from tfexp.ops.reduce import reduce_prod as reduce_prod
-    from tfexp.ops.reduce import reduce_sum as reduce_sum
-    from tfexp.ops.reduce_composite import count_nonzero as count_nonzero
-    from tfexp.ops.reduce_composite import reduce_logsumexp as reduce_logsumexp
-    from tfexp.ops.scatter import batch_scatter_update as batch_scatter_update
-    from tfexp.ops.scatter import scatter_add as scatter_add
-    from tfexp.ops.scatter import scatter_div as scatter_div
-    from tfexp.ops.scatter import scatter_max as scatter_max
-    from tfexp.ops.scatter import scatter_min as scatter_min
-    from tfexp.ops.scatter import scatter_mul as scatter_mul
-    from tfexp.ops.scatter import scatter_nd_add as scatter_nd_add
-    from tfexp.ops.scatter import scatter_nd_sub as scatter_nd_sub
-    from tfexp.ops.scatter import scatter_nd_update as scatter_nd_update
-    from tfexp.ops.scatter import scatter_sub as scatter_sub
-    from tfexp.ops.scatter import scatter_update as scatter_update
-    from tfexp.ops.searchsorted import searchsorted as searchsorted
-    from tfexp.ops.segment import segment_max as segment_max
-    from tfexp.ops.segment import segment_mean as segment_mean
-    from tfexp.ops.segment import segment_min as segment_min
-    from tfexp.ops.segment import segment_prod as segment_prod
-    from tfexp.ops.segment import segment_sum as segment_sum
-    from tfexp.ops.segment import unsorted_segment_max as unsorted_segment_max
-    from tfexp.ops.segment import unsorted_segment_min as unsorted_segment_min
-    from tfexp.ops.segment import unsorted_segment_prod as unsorted_segment_prod
-    from tfexp.ops.segment import unsorted_segment_sum as unsorted_segment_sum
-    from tfexp.ops.segment_gradients import unsorted_segment_mean as unsorted_segment_mean
-    from tfexp.ops.segment_gradients import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-    from tfexp.ops.segment_sparse import sparse_segment_mean as sparse_segment_mean
-    from tfexp.ops.segment_sparse import sparse_segment_sqrt_n as sparse_segment_sqrt_n
-    from tfexp.ops.segment_sparse import sparse_segment_sum as sparse_segment_sum
-    from tfexp.ops.slicing import newaxis as newaxis
-    from tfexp.ops.sort import argsort as argsort
-    from tfexp.ops.sort import sort as sort
-    from tfexp.ops.space_batch import batch_to_space as batch_to_space
-    from tfexp.ops.space_batch import batch_to_space_nd as batch_to_space_nd
-    from tfexp.ops.space_batch import depth_to_space as depth_to_space
-    from tfexp.ops.space_batch import required_space_to_batch_paddings as required_space_to_batch_paddings
-    from tfexp.ops.space_batch import space_to_batch as space_to_batch
-    from tfexp.ops.space_batch import space_to_batch_nd as space_to_batch_nd
-    from tfexp.ops.space_batch import space_to_depth as space_to_depth
-    from tfexp.ops.sparse import sparse_add as sparse_add
-    from tfexp.ops.sparse import sparse_concat as sparse_concat
-    from tfexp.ops.sparse import sparse_fill_empty_rows as sparse_fill_empty_rows
-    from tfexp.ops.sparse import sparse_mask as sparse_mask
-    from tfexp.ops.sparse import sparse_reshape as sparse_reshape
-    from tfexp.ops.sparse import sparse_retain as sparse_retain
-    from tfexp.ops.sparse import sparse_slice as sparse_slice
-    from tfexp.ops.sparse import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
-    from tfexp.ops.sparse import sparse_tensor_to_dense as sparse_tensor_to_dense
-    from tfexp.ops.sparse import sparse_transpose as sparse_transpose
-    from tfexp.ops.sparse_elementwise import sparse_maximum as sparse_maximum
-    from tfexp.ops.sparse_elementwise import sparse_minimum as sparse_minimum
-    from tfexp.ops.sparse_layout import sparse_reorder as sparse_reorder
-    from tfexp.ops.sparse_placeholder import sparse_placeholder as sparse_placeholder
-    from tfexp.ops.sparse_reduce import sparse_reduce_max as sparse_reduce_max
-    from tfexp.ops.sparse_reduce import sparse_reduce_max_sparse as sparse_reduce_max_sparse
-    from tfexp.ops.sparse_reduce import sparse_reduce_sum as sparse_reduce_sum
-    from tfexp.ops.sparse_reduce import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
-    from tfexp.ops.sparse_reduce import sparse_softmax as sparse_softmax
-    from tfexp.ops.sparse_serial import deserialize_many_sparse as deserialize_many_sparse
-    from tfexp.ops.sparse_serial import serialize_many_sparse as serialize_many_sparse
-    from tfexp.ops.sparse_serial import serialize_sparse as serialize_sparse
-    from tfexp.ops.sparse_split import sparse_split as sparse_split
-    from tfexp.ops.sparse_values import sparse_merge as sparse_merge
-    from tfexp.ops.sparse_values import sparse_reset_shape as sparse_reset_shape
-    from tfexp.ops.sparse_values import sparse_to_indicator as sparse_to_indicator
-    from tfexp.ops.state import assign as assign
-    from tfexp.ops.state import assign_add as assign_add
-    from tfexp.ops.state import assign_sub as assign_sub
-    from tfexp.ops.state import count_up_to as count_up_to
-    from tfexp.ops.state import is_variable_initialized as is_variable_initialized
-    from tfexp.ops.string_hash import string_to_hash_bucket as string_to_hash_bucket
-    from tfexp.ops.string_hash import string_to_hash_bucket_fast as string_to_hash_bucket_fast
-    from tfexp.ops.string_hash import string_to_hash_bucket_strong as string_to_hash_bucket_strong
-    from tfexp.ops.string_join import reduce_join as reduce_join
-    from tfexp.ops.string_regex import regex_replace as regex_replace
-    from tfexp.ops.string_text import decode_base64 as decode_base64
-    from tfexp.ops.string_text import encode_base64 as encode_base64
-    from tfexp.ops.string_text import string_strip as string_strip
-    from tfexp.ops.string_text import substr as substr
-    from tfexp.ops.strings import as_string as as_string
-    from tfexp.ops.strings import string_join as string_join
-    from tfexp.ops.strings import string_to_number as string_to_number
-    from tfexp.ops.template import make_template as make_template
-    from tfexp.ops.tensor_array import TensorArray as TensorArray
-    from tfexp.ops.tensor_array import TensorArraySpec as TensorArraySpec
-    from tfexp.ops.tensor_products import einsum as einsum
-    from tfexp.ops.tensor_products import tensordot as tensordot
-    from tfexp.ops.timestamp import timestamp as timestamp
-    from tfexp.ops.uninitialized import assert_variables_initialized as assert_variables_initialized
-    from tfexp.ops.uninitialized import report_uninitialized_variables as report_uninitialized_variables
-    from tfexp.ops.variable_base import Variable as Variable
-    from tfexp.ops.variable_base import VariableAggregation as VariableAggregation
-    from tfexp.ops.variable_base import VariableSynchronization as VariableSynchronization
-    from tfexp.ops.variable_base import variable_creator_scope as variable_creator_scope
-    from tfexp.ops.variable_lists import all_variables as all_variables
-    from tfexp.ops.variable_lists import global_variables as global_variables
-    from tfexp.ops.variable_lists import global_variables_initializer as global_variables_initializer
-    from tfexp.ops.variable_lists import initialize_all_tables as initialize_all_tables
-    from tfexp.ops.variable_lists import initialize_all_variables as initialize_all_variables
-    from tfexp.ops.variable_lists import initialize_local_variables as initialize_local_variables
-    from tfexp.ops.variable_lists import initialize_variables as initialize_variables
-    from tfexp.ops.variable_lists import local_variables as local_variables
-    from tfexp.ops.variable_lists import local_variables_initializer as local_variables_initializer
-    from tfexp.ops.variable_lists import model_variables as model_variables
-    from tfexp.ops.variable_lists import moving_average_variables as moving_average_variables
-    from tfexp.ops.variable_lists import tables_initializer as tables_initializer
-    from tfexp.ops.variable_lists import trainable_variables as trainable_variables
-    from tfexp.ops.variable_lists import variables_initializer as variables_initializer
-    from tfexp.ops.variable_scope import AUTO_REUSE as AUTO_REUSE
-    from tfexp.ops.variable_scope import VariableScope as VariableScope
-    from tfexp.ops.variable_scope import get_local_variable as get_local_variable
-    from tfexp.ops.variable_scope import get_variable as get_variable
-    from tfexp.ops.variable_scope import get_variable_scope as get_variable_scope
-    from tfexp.ops.variable_scope import no_regularizer as no_regularizer
-    from tfexp.ops.variable_scope import variable_op_scope as variable_op_scope
-    from tfexp.ops.variable_scope import variable_scope as variable_scope
-    from tfexp.ops.vectorized_map import vectorized_map as vectorized_map
-    from tfexp.ragged_tensors.strings import string_split_v1 as string_split
-    from tfexp.ragged_tensors.tensor import RaggedTensor as RaggedTensor
-    from tfexp.ragged_tensors.tensor import RaggedTensorSpec as RaggedTensorSpec
-    from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
-    from tfexp.runtime.protos import ConfigProto as ConfigProto
-    from tfexp.runtime.protos import GPUOptions as GPUOptions
-    from tfexp.runtime.protos import GraphOptions as GraphOptions
-    from tfexp.runtime.protos import OptimizerOptions as OptimizerOptions
-    from tfexp.runtime.protos import RunMetadata as RunMetadata
-    from tfexp.runtime.protos import RunOptions as RunOptions
-    from tfexp.runtime.session import InteractiveSession as InteractiveSession
-    from tfexp.runtime.session import Session as Session
-    from tfexp.runtime.session_handles import delete_session_tensor as delete_session_tensor
-    from tfexp.runtime.session_handles import get_session_handle as get_session_handle
-    from tfexp.runtime.session_handles import get_session_tensor as get_session_tensor
-
-__getattr__, __dir__ = _namespace("tf", __name__)
+__getattr__, __dir__, __all__ = _lazy_names(
+    __name__,
+    {
+        "tensorboard.compat.proto.attr_value_pb2": "AttrValue NameAttrList",
+        "tensorboard.compat.proto.event_pb2": "LogMessage",
+        "tensorboard.compat.proto.graph_pb2": "GraphDef",
+        "tensorboard.compat.proto.histogram_pb2": "HistogramProto",
+        "tensorboard.compat.proto.meta_graph_pb2": "MetaGraphDef TensorInfo",
+        "tensorboard.compat.proto.node_def_pb2": "NodeDef",
+        "tensorboard.compat.proto.summary_pb2": "SummaryMetadata",
+        "tfexp.api.summary": "Event SessionLog Summary",
+        "tfexp.core.device": "DeviceSpec",
+        "tfexp.core.dtypes": "DType as_dtype",
+        "tfexp.core.errors": "OpError",
+        "tfexp.core.log": "get_logger",
+        "tfexp.core.shape": "Dimension TensorShape dimension_at_index dimension_value",
+        "tfexp.formats.tensor": "make_ndarray make_tensor_proto",
+        "tfexp.graph.behavior": (
+            "control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution disable_tensor_equality "
+            "disable_v2_behavior disable_v2_tensorshape enable_control_flow_v2 enable_tensor_equality "
+            "enable_v2_behavior enable_v2_tensorshape"
+        ),
+        "tfexp.graph.collections": "GraphKeys",
+        "tfexp.graph.control_flow": "cond",
+        "tfexp.graph.convert": (
+            "IndexedSlices IndexedSlicesSpec constant convert_to_tensor convert_to_tensor_or_indexed_slices "
+            "register_tensor_conversion_function"
+        ),
+        "tfexp.graph.custom_gradient": (
+            "NoGradient=NotDifferentiable NotDifferentiable no_gradient=NotDifferentiable RegisterGradient "
+            "custom_gradient"
+        ),
+        "tfexp.graph.defaults": "get_default_session",
+        "tfexp.graph.dependencies": "group no_op tuple",
+        "tfexp.graph.gradients": "AggregationMethod UnconnectedGradients gradients",
+        "tfexp.graph.graph": "Graph",
+        "tfexp.graph.graphdef": "import_graph_def",
+        "tfexp.graph.operation": "Operation",
+        "tfexp.graph.random_seed": "get_seed set_random_seed",
+        "tfexp.graph.scopes": (
+            "add_to_collection add_to_collections colocate_with container control_dependencies device "
+            "executing_eagerly get_collection get_collection_ref get_default_graph init_scope name_scope op_scope "
+            "reset_default_graph"
+        ),
+        "tfexp.graph.sparse_tensor": "SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor",
+        "tfexp.graph.tape": "GradientTape",
+        "tfexp.graph.tensor": "Tensor",
+        "tfexp.graph.type_spec": "TensorSpec TypeSpec",
+        "tfexp.graph.versions": (
+            "COMPILER_VERSION __compiler_version__=COMPILER_VERSION GIT_VERSION __git_version__=GIT_VERSION "
+            "GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER VERSION "
+            "__version__=VERSION"
+        ),
+        "tfexp.graph.while_loop": "while_loop",
+        "tfexp.ops.accumulator": "ConditionalAccumulator ConditionalAccumulatorBase SparseConditionalAccumulator",
+        "tfexp.ops.argmax": "argmax arg_max=argmax_of_dimension argmin arg_min=argmin_of_dimension",
+        "tfexp.ops.array": "bitcast expand_dims rank reshape shape shape_n size squeeze",
+        "tfexp.ops.array_fill": "broadcast_to fill lin_space linspace one_hot ones ones_like range zeros zeros_like",
+        "tfexp.ops.array_gather": (
+            "gather gather_nd scatter_nd tensor_scatter_add tensor_scatter_nd_add=tensor_scatter_add "
+            "tensor_scatter_nd_sub=tensor_scatter_sub tensor_scatter_sub "
+            "tensor_scatter_nd_update=tensor_scatter_update tensor_scatter_update"
+        ),
+        "tfexp.ops.array_identity": (
+            "ensure_shape guarantee_const identity identity_n placeholder placeholder_with_default stop_gradient"
+        ),
+        "tfexp.ops.array_join": "concat stack unstack",
+        "tfexp.ops.array_mask": "boolean_mask sequence_mask where where_v2",
+        "tfexp.ops.array_order": (
+            "invert_permutation matrix_transpose reverse reverse_v2=reverse reverse_sequence roll setdiff1d "
+            "transpose"
+        ),
+        "tfexp.ops.array_pad": "pad",
+        "tfexp.ops.array_partition": "dynamic_partition dynamic_stitch parallel_stack sparse_to_dense",
+        "tfexp.ops.array_repeat": "batch_gather repeat unravel_index",
+        "tfexp.ops.array_slice": "slice strided_slice",
+        "tfexp.ops.array_split": "split",
+        "tfexp.ops.array_tile": "tile",
+        "tfexp.ops.array_unique": "unique unique_with_counts",
+        "tfexp.ops.broadcast_shapes": "broadcast_dynamic_shape broadcast_static_shape meshgrid",
+        "tfexp.ops.case": "case switch_case",
+        "tfexp.ops.cast": (
+            "cast saturate_cast to_bfloat16 to_complex64 to_complex128 to_double to_float to_int32 to_int64"
+        ),
+        "tfexp.ops.check": "Assert Print add_check_numerics_ops check_numerics verify_tensor_all_finite",
+        "tfexp.ops.check_compare": (
+            "assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal "
+            "assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal "
+            "assert_positive assert_rank assert_rank_at_least assert_rank_in assert_scalar assert_type "
+            "is_non_decreasing is_numeric_tensor is_strictly_increasing"
+        ),
+        "tfexp.ops.check_types": "assert_proper_iterable assert_same_float_dtype is_tensor",
+        "tfexp.ops.clip": "clip_by_average_norm clip_by_global_norm clip_by_norm clip_by_value global_norm",
+        "tfexp.ops.comparison": "equal greater greater_equal less less_equal not_equal",
+        "tfexp.ops.complex_numbers": "angle complex conj imag real",
+        "tfexp.ops.confusion_matrix": "confusion_matrix",
+        "tfexp.ops.counting": "bincount histogram_fixed_width",
+        "tfexp.ops.cumulative": "cumprod cumsum",
+        "tfexp.ops.decode_csv": "decode_csv",
+        "tfexp.ops.decode_raw": "decode_compressed decode_json_example decode_raw parse_tensor serialize_tensor",
+        "tfexp.ops.diagonal": "diag diag_part eye matrix_band_part matrix_diag matrix_diag_part matrix_set_diag trace",
+        "tfexp.ops.eager_variables": "disable_resource_variables enable_resource_variables resource_variables_enabled",
+        "tfexp.ops.elementwise_binary": (
+            "accumulate_n add add_n atan2 maximum minimum multiply=mul pow scalar_mul squared_difference "
+            "subtract=sub"
+        ),
+        "tfexp.ops.elementwise_division": (
+            "div div_no_nan divide floor_div floordiv floormod mod=floormod realdiv=real_div truediv "
+            "truncatediv=truncate_div truncatemod=truncate_mod"
+        ),
+        "tfexp.ops.elementwise_gamma": "betainc igamma igammac",
+        "tfexp.ops.elementwise_rounding": "ceil floor is_finite is_inf is_nan rint round",
+        "tfexp.ops.elementwise_special": "digamma erf erfc lbeta lgamma polygamma zeta",
+        "tfexp.ops.elementwise_trig": "acos acosh asin asinh atan atanh cos cosh sin sinh tan",
+        "tfexp.ops.elementwise_unary": (
+            "abs exp expm1 log log1p log_sigmoid negative=neg reciprocal rsqrt sigmoid sign sqrt square tanh"
+        ),
+        "tfexp.ops.files": "matching_files read_file write_file",
+        "tfexp.ops.functional": "foldl foldr map_fn scan",
+        "tfexp.ops.hessians": "hessians",
+        "tfexp.ops.initializers": (
+            "constant_initializer glorot_normal_initializer glorot_uniform_initializer ones_initializer "
+            "random_normal_initializer random_uniform_initializer truncated_normal_initializer "
+            "uniform_unit_scaling_initializer variance_scaling_initializer zeros_initializer"
+        ),
+        "tfexp.ops.linalg": (
+            "cholesky cholesky_solve cross matrix_determinant matrix_inverse matrix_solve matrix_solve_ls "
+            "matrix_triangular_solve qr self_adjoint_eig self_adjoint_eigvals svd"
+        ),
+        "tfexp.ops.logical": "logical_and logical_not logical_or logical_xor",
+        "tfexp.ops.matmul": "matmul sparse_matmul",
+        "tfexp.ops.matrix_initializers": "orthogonal_initializer",
+        "tfexp.ops.norm": "norm",
+        "tfexp.ops.parsing": (
+            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example "
+            "parse_single_example"
+        ),
+        "tfexp.ops.partitioned_variables": (
+            "create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner "
+            "variable_axis_size_partitioner"
+        ),
+        "tfexp.ops.py_func": "numpy_function py_func py_function",
+        "tfexp.ops.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
+        "tfexp.ops.random": "multinomial random_normal random_shuffle random_uniform truncated_normal",
+        "tfexp.ops.random_crop": "random_crop",
+        "tfexp.ops.random_gamma": "random_gamma random_poisson",
+        "tfexp.ops.readers": (
+            "FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TextLineReader TFRecordReader "
+            "WholeFileReader"
+        ),
+        "tfexp.ops.reduce": "reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
+        "tfexp.ops.reduce_composite": "count_nonzero reduce_logsumexp",
+        "tfexp.ops.scatter": (
+            "batch_scatter_update scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
+            "scatter_nd_sub scatter_nd_update scatter_sub scatter_update"
+        ),
+        "tfexp.ops.segment": (
+            "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
+            "unsorted_segment_min unsorted_segment_prod unsorted_segment_sum"
+        ),
+        "tfexp.ops.segment_gradients": "unsorted_segment_mean unsorted_segment_sqrt_n",
+        "tfexp.ops.segment_sparse": "sparse_segment_mean sparse_segment_sqrt_n sparse_segment_sum",
+        "tfexp.ops.slicing": "newaxis",
+        "tfexp.ops.sort": "argsort sort",
+        "tfexp.ops.space_batch": (
+            "batch_to_space batch_to_space_nd depth_to_space required_space_to_batch_paddings space_to_batch "
+            "space_to_batch_nd space_to_depth"
+        ),
+        "tfexp.ops.sparse": (
+            "sparse_add sparse_concat sparse_fill_empty_rows sparse_mask sparse_reshape sparse_retain "
+            "sparse_slice sparse_tensor_dense_matmul sparse_tensor_to_dense sparse_transpose"
+        ),
+        "tfexp.ops.sparse_elementwise": "sparse_maximum sparse_minimum",
+        "tfexp.ops.sparse_layout": "sparse_reorder",
+        "tfexp.ops.sparse_placeholder": "sparse_placeholder",
+        "tfexp.ops.sparse_reduce": (
+            "sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse sparse_softmax"
+        ),
+        "tfexp.ops.sparse_serial": "deserialize_many_sparse serialize_many_sparse serialize_sparse",
+        "tfexp.ops.sparse_values": "sparse_merge sparse_reset_shape sparse_to_indicator",
+        "tfexp.ops.state": "assign assign_add assign_sub count_up_to is_variable_initialized",
+        "tfexp.ops.string_hash": "string_to_hash_bucket string_to_hash_bucket_fast string_to_hash_bucket_strong",
+        "tfexp.ops.string_join": "reduce_join",
+        "tfexp.ops.string_regex": "regex_replace",
+        "tfexp.ops.string_split": "string_split",
+        "tfexp.ops.string_text": "decode_base64 encode_base64 string_strip substr",
+        "tfexp.ops.strings": "as_string string_join string_to_number",
+        "tfexp.ops.tensor_array": "TensorArray TensorArraySpec",
+        "tfexp.ops.tensor_products": "einsum tensordot",
+        "tfexp.ops.uninitialized": "assert_variables_initialized report_uninitialized_variables",
+        "tfexp.ops.variable_base": "Variable VariableAggregation VariableSynchronization variable_creator_scope",
+        "tfexp.ops.variable_lists": (
+            "all_variables global_variables global_variables_initializer initialize_all_tables "
+            "initialize_all_variables initialize_local_variables initialize_variables local_variables "
+            "local_variables_initializer model_variables moving_average_variables tables_initializer "
+            "trainable_variables variables_initializer"
+        ),
+        "tfexp.ops.variable_scope": (
+            "AUTO_REUSE VariableScope get_local_variable get_variable get_variable_scope no_regularizer "
+            "variable_op_scope variable_scope"
+        ),
+        "tfexp.runtime.eager": "enable_eager_execution",
+        "tfexp.runtime.protos": "ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions",
+        "tfexp.runtime.session": "InteractiveSession Session",
+        "tfexp.runtime.session_handles": "delete_session_tensor get_session_handle get_session_tensor",
+    },
+    modules={
+        "tfexp": "data layers metrics train",
+        "tfexp.api": (
+            "app compat contrib debugging dtypes errors flags gfile graph_util image initializers io linalg "
+            "logging losses math nest nn python_io random raw_ops saved_model sparse strings summary test "
+            "version"
+        ),
+    },
+    removed={
+        "audio_summary": "tf.summary.audio",
+        "batch_matmul": "tf.matmul",
+        "complex_abs": "tf.abs",
+        "histogram_summary": "tf.summary.histogram",
+        "image_summary": "tf.summary.image",
+        "inv": "tf.reciprocal",
+        "listdiff": "tf.setdiff1d",
+        "merge_all_summaries": "tf.summary.merge_all",
+        "merge_summary": "tf.summary.merge",
+        "mul": "tf.multiply",
+        "neg": "tf.negative",
+        "pack": "tf.stack",
+        "scalar_summary": "tf.summary.scalar",
+        "select": "tf.where",
+        "sub": "tf.subtract",
+        "unpack": "tf.unstack",
+    },
+)

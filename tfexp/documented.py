@@ -1,15 +1,9 @@
-"""What the public names of tfexp are, found by looking: their namespaces, signatures and docstrings.
-
-A namespace is what a program writes before the last dot (`tf.nn`). The names are those of TensorFlow 1.15 that tfexp has,
-and those of the parts of `tf.contrib` that are here.
-"""
+"""The public names of tfexp: their namespaces, signatures and docstrings, read from the namespaces themselves."""
 
 from __future__ import annotations
 
 import functools
-import importlib
 import inspect
-import pkgutil
 import re
 import types
 from collections.abc import Iterable
@@ -19,31 +13,30 @@ from typing import Any
 
 import tfexp
 from tfexp.core.dtypes import DType
-from tfexp.core.gone import public_symbols
 from tfexp.core.op import Op
 
-__all__ = ["Documented", "documented", "find", "namespaces"]
+__all__ = ["Documented", "documented", "namespaces"]
 
-_CONTRIB = "tfexp.api.contrib"
 _PLAIN = (bool, int, float, str, bytes, type(None))
+_FOREIGN = ("tf.compat.v1", "tf.flags", "tf.app.flags", "tf.raw_ops")  # this library itself, absl's, one function an op
 
 
 @dataclass(frozen=True)
 class Documented:
-    """A public name. `same_as` is the name under which the same thing is described, "" where that is this one."""
+    """A public name. `same_as` is the name under which the same object is described, "" where that is this one."""
 
     name: str
     signature: str
     """`(features, name=None)`; "" for what cannot be called."""
     text: str
-    """The docstring; for what has none, what it is."""
+    """The docstring; without one, a description of the object."""
     members: tuple[Documented, ...] = ()
     """A class's public methods and properties."""
     same_as: str = ""
 
     @property
     def first_line(self) -> str:
-        """The first sentence, or what stands before the first empty line where that is shorter."""
+        """The first sentence, or the text before the first empty line where that is shorter."""
         paragraph = " ".join(self.text.strip().partition("\n\n")[0].split())
         sentence = re.match(r".*?[^.\s]{2}[.:](?= [A-Z`]|$)", paragraph)
         return sentence.group().rstrip(":") if sentence else paragraph
@@ -51,37 +44,26 @@ class Documented:
 
 @functools.cache
 def namespaces() -> dict[str, types.ModuleType]:
-    """Every public namespace that tfexp has, by its name, sorted."""
+    """Every public namespace, by its name (`tf.nn`), sorted."""
     found = {"tf": tfexp}
-    for name in {symbol.rpartition(".")[0] for symbol in public_symbols()}:
-        module = find(name)
-        if isinstance(module, types.ModuleType):
-            found[name] = module
-    for _, path, _ in pkgutil.walk_packages(importlib.import_module(_CONTRIB).__path__, f"{_CONTRIB}."):
-        found[path.replace(_CONTRIB, "tf.contrib")] = importlib.import_module(path)
+    queue = ["tf"]
+    while queue:
+        space = queue.pop()
+        for name, thing in _public(found[space]):
+            below = f"{space}.{name}"
+            if isinstance(thing, types.ModuleType) and thing.__name__.startswith("tfexp.") and below not in _FOREIGN:
+                found[below] = thing
+                queue.append(below)
     return dict(sorted(found.items()))
-
-
-def find(name: str) -> Any:
-    """What a public name (`tf.nn.relu`) stands for; AttributeError of its namespace, as a program gets it, is None here."""
-    found: Any = tfexp
-    for part in name.split(".")[1:]:
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            return None
-    return found
 
 
 @functools.cache
 def documented() -> dict[str, dict[str, Documented]]:
-    """namespace -> {name in it: what it is}, all sorted. What several names stand for is described once, under the
-    shortest.
-    """
+    """namespace -> {name in it: its description}, sorted. An object of several names is described under the shortest."""
     things = {
         (space, name): thing
         for space, module in namespaces().items()
-        for name, thing in _public(space, module)
+        for name, thing in _public(module)
         if not isinstance(thing, types.ModuleType)
     }
     described_at: dict[int, str] = {}
@@ -95,12 +77,10 @@ def documented() -> dict[str, dict[str, Documented]]:
     return pages
 
 
-def _public(space: str, module: types.ModuleType) -> Iterable[tuple[str, Any]]:
-    if space == "tf.contrib" or not space.startswith("tf.contrib."):
-        names = [symbol.rpartition(".")[2] for symbol in public_symbols() if symbol.rpartition(".")[0] == space]
-        return [(name, find(f"{space}.{name}")) for name in names if hasattr(module, name)]
-    ours = {name for name, thing in vars(module).items() if getattr(thing, "__module__", None) == "tfexp.core.gone"}
-    return [(name, thing) for name, thing in vars(module).items() if not name.startswith("_") and name not in ours]
+def _public(module: types.ModuleType) -> Iterable[tuple[str, Any]]:
+    """The names of a namespace: those of its table, or what its file imports and defines."""
+    listed = getattr(module, "__all__", ()) if "__getattr__" in vars(module) else vars(module)
+    return [(name, getattr(module, name)) for name in sorted(listed) if not name.startswith("_") and name != "annotations"]
 
 
 def _described(name: str, thing: Any, at: str) -> Documented:

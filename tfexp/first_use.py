@@ -1,16 +1,10 @@
-"""What `import tfexp` brings along, and what is found when it is first asked for. The one place that knows all stages.
+"""What `import tfexp` installs: the registries that every graph goes through. The one module that knows all stages.
 
-At once: the registries that everything goes through (operators of tensors, what makes a variable, sessions of this process).
-When first asked for: ops, by their names; sessions at servers, by their scheme; the names of `tfexp`, by its `__getattr__`.
+At once: operators of tensors, variables of eager execution, sessions of this process. When first asked for: ops, by their
+names, and sessions at servers, by the scheme of their target.
 """
 
-import importlib
-import sys
-from types import ModuleType
-from typing import Any
-
 from tfexp.graph import apply as _apply
-from tfexp.graph.defaults import set_fallback_session
 from tfexp.ops import eager_variables as _eager_variables
 from tfexp.ops import index
 from tfexp.ops import overloads as _overloads
@@ -20,20 +14,5 @@ from tfexp.runtime.backend import register_on_first_use
 
 __all__ = ["_apply", "_eager_variables", "_functions", "_local", "_overloads"]
 
-
-class _Top(ModuleType):
-    """`tfexp`: its name `keras` is the namespace, whoever has loaded the package that the namespace is written in."""
-
-    @property
-    def keras(self) -> Any:
-        return importlib.import_module("tfexp.api.keras")
-
-    @keras.setter
-    def keras(self, package: ModuleType) -> None:
-        """Importing a package sets its name in the one around it."""
-
-
-sys.modules["tfexp"].__class__ = _Top
 index.install()
 register_on_first_use("grpc", "tfexp.distributed.server")
-set_fallback_session(lambda: importlib.import_module("tfexp.keras.backend.sessions").get_session())

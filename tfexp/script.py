@@ -2,21 +2,22 @@
 
 Inside the script `import tensorflow as tf` (also `tensorflow.compat.v1`) is tfexp; `sys.argv`, `__name__` and where modules
 are looked for are what `python file.py args…` would give it. Processes that the script starts find tfexp, too.
-NumPy and Python have the names again that they had in those days (`np.float`, `collections.Iterable`).
+NumPy has the names of Python's types again that it had in those days (`np.float`).
 
-`-m module args…` runs a module as `python -m module args…` does; `python -m tfexp.script -m pytest some_test.py` runs a
-suite that was written for TensorFlow.
+`-m module args…` runs a module as `python -m module args…` does.
 """
 
 from __future__ import annotations
 
+import builtins
 import importlib.util
 import runpy
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from tfexp import as_tensorflow
-from tfexp.stand_ins import old_numpy, old_python
 from tfexp.usage import helped
 
 _USAGE = "usage: python -m tfexp.script [-m module | file.py] [args ...]"
@@ -42,8 +43,9 @@ def main(argv: list[str] | None = None) -> int:
 
 def _prepare() -> None:
     as_tensorflow.install(for_children=True)
-    old_numpy.put_back()
-    old_python.put_back()
+    for name in ("bool", "int", "float", "complex", "object", "str"):  # which NumPy had in TensorFlow 1's days
+        if name not in vars(np):
+            setattr(np, name, getattr(builtins, name))
 
 
 def _run_module(arguments: list[str]) -> int:

@@ -19,46 +19,16 @@ def test_what_a_layer_says_of_itself():
         _ = layer.scope_name
     with pytest.raises(ValueError, match="count_params"):
         layer.count_params()
-    layer(x)
+    y = layer(x)
     assert (layer.name, layer.scope_name, layer.dtype, layer.count_params()) == ("dense", "dense", "float32", 16)
-    with pytest.raises(AttributeError, match="Layer dense is not connected, no input to return"):
-        _ = layer.input  # which is known of tensors that come from layers
+    assert layer.input is x and layer.output is y
+    assert layer.input_shape == (None, 3) and layer.output_shape == (None, 4)
     assert [v.name for v in layer.trainable_variables] == ["dense/kernel:0", "dense/bias:0"]
     assert layer.losses == tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)
+    layer(x)
+    with pytest.raises(AttributeError, match="called 2 times"):
+        _ = layer.input
     assert tf.layers.Dense(2).name == "dense_1"
-
-
-def test_they_are_keras_layers():
-    x = tf.keras.Input((3,))
-    layer = tf.layers.Dense(4, activity_regularizer=tf.nn.l2_loss)
-    y = tf.layers.batch_normalization(layer(x), training=True)
-    model = tf.keras.Model(x, y)
-    assert isinstance(layer, tf.keras.layers.Layer)
-    assert [v.name for v in model.weights][:3] == ["dense/kernel:0", "dense/bias:0", "batch_normalization/gamma:0"]
-    assert layer.input is x and layer.output_shape == (None, 4)
-    assert len(model.losses) == 1 == len(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
-    assert model.updates == tf.get_collection(tf.GraphKeys.UPDATE_OPS)
-    sequence = tf.keras.Sequential([tf.layers.Dense(2, input_shape=(3,)), tf.keras.layers.Dense(1)])
-    assert sequence.output_shape == (None, 1)
-
-
-def test_variables_as_keras_keeps_them():
-    x = tf.placeholder(tf.float32, [None, 3])
-    with tf.variable_scope("outer"), tf.layers.experimental.keras_style_scope():
-        layers = [tf.layers.Dense(4), tf.layers.Dense(4)]
-        cell = tf.nn.rnn_cell.BasicLSTMCell(2)
-        for layer in layers:
-            layer(x)
-        cell(x, cell.zero_state(5, tf.float32))
-        assert [w.name for layer in layers for w in layer.weights] == [
-            f"outer/{name}:0" for name in ("dense_1/kernel", "dense_1/bias", "dense_2/kernel", "dense_2/bias")
-        ]
-        assert [w.name for w in cell.weights] == ["outer/basic_lstm_cell_1/kernel:0", "outer/basic_lstm_cell_1/bias:0"]
-        with pytest.raises(ValueError, match="scope argument not allowed when keras style layers are enabled, but saw: s"):
-            tf.layers.dense(x, 2, name="s")
-        with pytest.raises(ValueError, match="reuse argument not allowed"):
-            tf.layers.dense(x, 2, reuse=True)
-    assert tf.layers.dense(x, 2, name="s").op.name == "s/BiasAdd"
 
 
 def test_layers_that_are_not_trained():
@@ -100,13 +70,9 @@ def test_a_layer_of_ones_own():
         (lambda x: tf.layers.max_pooling2d(x, 2, 2, data_format="NHWC"), ValueError, "`data_format` argument"),
         (lambda x: tf.layers.dense(x, 3, name="d", reuse=True), ValueError, "d/kernel does not exist"),
         (lambda x: tf.layers.dense(x, 3, shape=1), TypeError, "shape"),
-        (lambda x: tf.layers.Dense(3, shape=1), TypeError, "Keyword argument not understood:', 'shape'"),
-        (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid axis: 2"),
-        (
-            lambda x: tf.layers.batch_normalization(x, renorm=True, renorm_clipping={"r": 1}),
-            ValueError,
-            "contains keys not in",
-        ),
+        (lambda x: tf.layers.Dense(3, shape=1), TypeError, "Keyword argument not understood: shape"),
+        (lambda x: tf.layers.batch_normalization(x, axis=2), ValueError, "Invalid axis"),
+        (lambda x: tf.layers.batch_normalization(x, renorm=True, renorm_clipping={"r": 1}), ValueError, "invalid keys"),
         (lambda x: tf.layers.batch_normalization(x, virtual_batch_size=0), ValueError, "must be a positive integer"),
         (
             lambda x: tf.layers.batch_normalization(x, virtual_batch_size=1, adjustment=lambda _: (1.0, 0.0)),
@@ -206,37 +172,3 @@ def test_control_flow_in_layers_of_the_program_is_the_graphs():
         np.testing.assert_allclose(session.run(clipped, {x: [[1, 8, 4]]}), [[0.125, 1, 0.5]])
         np.testing.assert_allclose(session.run(clipped, {x: [[1, 2, 4]]}), [[1, 2, 4]])
         assert session.run(counted, {x: [[1, 8, 4]]}).ravel().tolist() == [0, 1, 2]
-
-
-class Chain(tf.layers.Layer):
-    def __init__(self):
-        super().__init__()
-        self.beside, self.number = tf.layers.Dense(2), tf.get_variable("number", [])
-        self._layers = []
-        for units in (3, 4):
-            self._layers.append(tf.layers.Dense(units))
-
-    def call(self, inputs):
-        for layer in self._layers:
-            inputs = layer(inputs)
-        return self.beside(inputs) * self.number
-
-
-def test_attributes_count_only_as_layers():
-    layer = Chain()
-    layer(tf.ones([1, 5]))
-    assert [v.shape.as_list() for v in layer.weights] == [[5, 3], [3], [3, 4], [4]]
-    assert layer._checkpoint_children() == []
-    layer.trainable = False
-    assert not layer.trainable_weights and layer.beside.trainable_weights
-
-
-def test_cells_within_cells_count_once():
-    rnn = tf.nn.rnn_cell
-    outer = tf.contrib.rnn.InputProjectionWrapper(rnn.GRUCell(2), 3)
-    stacked = rnn.MultiRNNCell([rnn.GRUCell(3), rnn.DropoutWrapper(rnn.LSTMCell(2))])
-    for cell, number in ((outer, 6), (stacked, 6)):
-        cell(tf.ones([1, 4]), cell.zero_state(1, tf.float32))
-        assert len(cell.weights) == len(set(map(id, cell.weights))) == number
-    assert [name for name, _ in stacked._checkpoint_children()] == ["cell-0", "cell-1"]
-    assert [name for name, _ in stacked._cells[1]._checkpoint_children()] == ["cell"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.graph.defaults import new_eager_world
 
 rnn = tf.nn.rnn_cell
 
@@ -136,82 +135,3 @@ def test_sequence_loss_of_sure_logits_is_nothing():
 def test_contrib_names_are_those_of_nn():
     assert tf.contrib.rnn.BasicLSTMCell is rnn.BasicLSTMCell
     assert tf.contrib.rnn.static_rnn is tf.nn.static_rnn
-
-
-def test_cells_are_made_anew_of_their_configurations() -> None:
-    with tf.Graph().as_default():
-        cells = [
-            tf.nn.rnn_cell.BasicRNNCell(3, activation="relu"),
-            tf.nn.rnn_cell.GRUCell(3, kernel_initializer=tf.constant_initializer(0.5)),
-            tf.nn.rnn_cell.BasicLSTMCell(3, forget_bias=0.0, state_is_tuple=False),
-            tf.nn.rnn_cell.LSTMCell(3, use_peepholes=True, num_proj=2, initializer=tf.zeros_initializer()),
-        ]
-        for cell in cells:
-            config = cell.get_config()
-            again = type(cell).from_config(config)
-            assert again.get_config() == config and again.output_size == cell.output_size
-        gated = cells[1].get_config()
-    assert (gated["num_units"], gated["activation"], gated["reuse"], gated["bias_initializer"]) == (3, "tanh", None, None)
-    assert gated["kernel_initializer"]["class_name"] == "Constant"
-
-
-def test_wrappers_are_made_anew_around_a_cell() -> None:
-    cells = tf.nn.rnn_cell
-    with tf.Graph().as_default():
-        cell = cells.GRUCell(3)
-        wrappers = [
-            cells.DropoutWrapper(cell, input_keep_prob=0.5, output_keep_prob=0.25, seed=3),
-            cells.ResidualWrapper(cell),
-            cells.DeviceWrapper(cell, "/cpu:0"),
-        ]
-        for wrapper in wrappers:
-            config = wrapper.get_config()
-            assert config["cell"] == {"class_name": "GRUCell", "config": cell.get_config()}
-            with pytest.raises(ValueError, match="cannot reconstruct the wrapped cell"):
-                type(wrapper).from_config(config)
-            assert type(wrapper).from_config({**config, "cell": cell}).get_config() == config
-
-
-def test_functions_of_wrappers_are_in_their_configurations() -> None:
-    cells = tf.nn.rnn_cell
-    with tf.Graph().as_default():
-        cell, x = cells.GRUCell(3), tf.ones((2, 3))
-        config = cells.ResidualWrapper(cell, residual_fn=lambda inputs, outputs: outputs * 0 + inputs * 5).get_config()
-        assert config["residual_fn_type"] == "lambda" and config["residule_fn_module"] == __name__
-        again = cells.ResidualWrapper.from_config({**config, "cell": cell})
-        config = cells.DropoutWrapper(cell, 0.5, dropout_state_filter_visitor=lambda state: False).get_config()
-        filtering = cells.DropoutWrapper.from_config({**config, "cell": cell})
-        assert filtering.get_config().keys() == config.keys() and config["dropout_fn_type"] == "lambda"
-        output, _ = again(x, tf.zeros((2, 3)))
-        with tf.Session() as sess:
-            sess.run(tf.global_variables_initializer())
-            np.testing.assert_array_equal(sess.run(output), np.full((2, 3), 5.0))
-
-
-@pytest.mark.parametrize("cell", [tf.nn.rnn_cell.GRUCell, tf.nn.rnn_cell.LSTMCell, tf.contrib.rnn.SRUCell])
-def test_a_cell_that_is_built_before_it_is_called_takes_the_type_of_its_weights(cell):
-    with tf.Graph().as_default():
-        made = cell(3)
-        assert isinstance(made, tf.contrib.rnn.LayerRNNCell) and made.dtype is None
-        made.build(tf.TensorShape([None, 5]))
-        assert made.dtype == "float32" and {weight.dtype.base_dtype for weight in made.weights} == {tf.float32}
-
-
-def test_stacked_cells_have_the_configuration_of_a_layer():
-    with tf.Graph().as_default():
-        stacked = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(3), tf.nn.rnn_cell.GRUCell(2)])
-        assert stacked.get_config() == {"name": "multi_rnn_cell", "trainable": True, "dtype": None}
-
-
-def test_states_are_asked_for_with_the_size_of_their_inputs():
-    cell, inputs = rnn.BasicRNNCell(5), tf.placeholder(tf.float32, [None, 4, 1])
-    for size in (50, tf.constant(50)):
-        with pytest.raises(ValueError, match="batch size from input tensor is different"):
-            cell.get_initial_state(inputs, size)
-    assert cell.get_initial_state(inputs, tf.placeholder(tf.int32, [])).shape.as_list() == [None, 5]
-
-
-def test_sequence_lengths_in_eager_execution():
-    with new_eager_world().as_default():
-        outputs, _ = tf.nn.dynamic_rnn(rnn.BasicRNNCell(2), tf.ones([2, 3, 1]), [1, 2], dtype=tf.float32)
-        assert [[bool(step.any()) for step in row] for row in outputs.numpy()] == [[True, False, False], [True, True, False]]

@@ -9,7 +9,6 @@ from typing import Any
 from absl.flags import FLAGS
 
 from tfexp.api import flags as flags
-from tfexp.core.gone import missing_from
 
 
 def _known_flags(argv: Sequence[str]) -> list[str]:
@@ -27,4 +26,3 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
     absl.app.run(main=main, argv=None if argv is None else list(argv), flags_parser=_known_flags)
 
 
-__getattr__ = missing_from("tf.app")

@@ -1,6 +1,5 @@
 """`tf.gfile`: files and folders, under TensorFlow's names."""
 
-from tfexp.core.gone import missing_from
 from tfexp.formats.file_io import GFile as FastGFile
 from tfexp.formats.file_io import GFile as GFile
 from tfexp.formats.file_io import GFile as Open
@@ -17,4 +16,3 @@ from tfexp.formats.file_io import rename as Rename
 from tfexp.formats.file_io import stat as Stat
 from tfexp.formats.file_io import walk as Walk
 
-__getattr__ = missing_from("tf.gfile")

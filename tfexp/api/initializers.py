@@ -1,6 +1,5 @@
 """`tf.initializers`: initial values of variables."""
 
-from tfexp.core.gone import missing_from
 from tfexp.ops.initializers import constant_initializer as constant
 from tfexp.ops.initializers import glorot_normal_initializer as glorot_normal
 from tfexp.ops.initializers import glorot_uniform_initializer as glorot_uniform
@@ -42,4 +41,3 @@ __all__ = [
     "zeros",
 ]
 
-__getattr__ = missing_from("tf.initializers")

@@ -1,20 +1,15 @@
 """`tf.logging`: the log, with levels."""
 
-import sys as _sys
 from logging import DEBUG as DEBUG
 from logging import ERROR as ERROR
 from logging import FATAL as FATAL
 from logging import INFO as INFO
 from logging import WARN as WARN
 
-from tfexp.core.gone import namespace
-from tfexp.core.log import ReplaceableLog
 from tfexp.core.log import debug as debug
-from tfexp.core.log import error as TaskLevelStatusMessage
 from tfexp.core.log import error as error
 from tfexp.core.log import fatal as fatal
 from tfexp.core.log import flush as flush
-from tfexp.core.log import get_logger as get_logger
 from tfexp.core.log import get_verbosity as get_verbosity
 from tfexp.core.log import info as info
 from tfexp.core.log import log as log
@@ -26,7 +21,4 @@ from tfexp.core.log import vlog as vlog
 from tfexp.core.log import warn as warn
 from tfexp.core.log import warn as warning
 
-# What the private module `tf_logging`, which is this one for programs, has besides.
-__getattr__, __dir__ = namespace("tf.logging", __name__, {"get_logger": "tfexp.core.log:get_logger"})
-
-_sys.modules[__name__].__class__ = ReplaceableLog
+__all__ = ["warning"]

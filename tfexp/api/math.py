@@ -1,136 +1,47 @@
 """`tf.math`: element-wise functions, reductions, segments."""
 
-from typing import TYPE_CHECKING
+from tfexp.core.namespace import lazy_names
 
-from tfexp.core.gone import namespace
-
-if TYPE_CHECKING:
-    from tfexp.ops.argmax import argmax as argmax
-    from tfexp.ops.argmax import argmin as argmin
-    from tfexp.ops.array_order import invert_permutation as invert_permutation
-    from tfexp.ops.check_compare import is_non_decreasing as is_non_decreasing
-    from tfexp.ops.check_compare import is_strictly_increasing as is_strictly_increasing
-    from tfexp.ops.comparison import equal as equal
-    from tfexp.ops.comparison import greater as greater
-    from tfexp.ops.comparison import greater_equal as greater_equal
-    from tfexp.ops.comparison import less as less
-    from tfexp.ops.comparison import less_equal as less_equal
-    from tfexp.ops.comparison import not_equal as not_equal
-    from tfexp.ops.complex_numbers import angle as angle
-    from tfexp.ops.complex_numbers import conj as conj
-    from tfexp.ops.complex_numbers import imag as imag
-    from tfexp.ops.complex_numbers import real as real
-    from tfexp.ops.confusion_matrix import confusion_matrix as confusion_matrix
-    from tfexp.ops.counting import bincount as bincount
-    from tfexp.ops.cumulative import cumprod as cumprod
-    from tfexp.ops.cumulative import cumsum as cumsum
-    from tfexp.ops.cumulative import cumulative_logsumexp as cumulative_logsumexp
-    from tfexp.ops.elementwise_bessel import bessel_i0 as bessel_i0
-    from tfexp.ops.elementwise_bessel import bessel_i0e as bessel_i0e
-    from tfexp.ops.elementwise_bessel import bessel_i1 as bessel_i1
-    from tfexp.ops.elementwise_bessel import bessel_i1e as bessel_i1e
-    from tfexp.ops.elementwise_binary import accumulate_n as accumulate_n
-    from tfexp.ops.elementwise_binary import add as add
-    from tfexp.ops.elementwise_binary import add_n as add_n
-    from tfexp.ops.elementwise_binary import atan2 as atan2
-    from tfexp.ops.elementwise_binary import maximum as maximum
-    from tfexp.ops.elementwise_binary import minimum as minimum
-    from tfexp.ops.elementwise_binary import mul as multiply
-    from tfexp.ops.elementwise_binary import multiply_no_nan as multiply_no_nan
-    from tfexp.ops.elementwise_binary import polyval as polyval
-    from tfexp.ops.elementwise_binary import pow as pow
-    from tfexp.ops.elementwise_binary import scalar_mul as scalar_mul
-    from tfexp.ops.elementwise_binary import squared_difference as squared_difference
-    from tfexp.ops.elementwise_binary import sub as subtract
-    from tfexp.ops.elementwise_division import div_no_nan as divide_no_nan
-    from tfexp.ops.elementwise_division import divide as divide
-    from tfexp.ops.elementwise_division import floordiv as floordiv
-    from tfexp.ops.elementwise_division import floormod as floormod
-    from tfexp.ops.elementwise_division import floormod as mod
-    from tfexp.ops.elementwise_division import reciprocal_no_nan as reciprocal_no_nan
-    from tfexp.ops.elementwise_division import truediv as truediv
-    from tfexp.ops.elementwise_division import xdivy as xdivy
-    from tfexp.ops.elementwise_division import xlog1py as xlog1py
-    from tfexp.ops.elementwise_division import xlogy as xlogy
-    from tfexp.ops.elementwise_gamma import betainc as betainc
-    from tfexp.ops.elementwise_gamma import igamma as igamma
-    from tfexp.ops.elementwise_gamma import igammac as igammac
-    from tfexp.ops.elementwise_quantile import erfinv as erfinv
-    from tfexp.ops.elementwise_quantile import ndtri as ndtri
-    from tfexp.ops.elementwise_rounding import ceil as ceil
-    from tfexp.ops.elementwise_rounding import floor as floor
-    from tfexp.ops.elementwise_rounding import is_finite as is_finite
-    from tfexp.ops.elementwise_rounding import is_inf as is_inf
-    from tfexp.ops.elementwise_rounding import is_nan as is_nan
-    from tfexp.ops.elementwise_rounding import nextafter as nextafter
-    from tfexp.ops.elementwise_rounding import rint as rint
-    from tfexp.ops.elementwise_rounding import round as round
-    from tfexp.ops.elementwise_special import digamma as digamma
-    from tfexp.ops.elementwise_special import erf as erf
-    from tfexp.ops.elementwise_special import erfc as erfc
-    from tfexp.ops.elementwise_special import lbeta as lbeta
-    from tfexp.ops.elementwise_special import lgamma as lgamma
-    from tfexp.ops.elementwise_special import polygamma as polygamma
-    from tfexp.ops.elementwise_special import zeta as zeta
-    from tfexp.ops.elementwise_trig import acos as acos
-    from tfexp.ops.elementwise_trig import acosh as acosh
-    from tfexp.ops.elementwise_trig import asin as asin
-    from tfexp.ops.elementwise_trig import asinh as asinh
-    from tfexp.ops.elementwise_trig import atan as atan
-    from tfexp.ops.elementwise_trig import atanh as atanh
-    from tfexp.ops.elementwise_trig import cos as cos
-    from tfexp.ops.elementwise_trig import cosh as cosh
-    from tfexp.ops.elementwise_trig import sin as sin
-    from tfexp.ops.elementwise_trig import sinh as sinh
-    from tfexp.ops.elementwise_trig import tan as tan
-    from tfexp.ops.elementwise_unary import abs as abs
-    from tfexp.ops.elementwise_unary import exp as exp
-    from tfexp.ops.elementwise_unary import expm1 as expm1
-    from tfexp.ops.elementwise_unary import log as log
-    from tfexp.ops.elementwise_unary import log1p as log1p
-    from tfexp.ops.elementwise_unary import log_sigmoid as log_sigmoid
-    from tfexp.ops.elementwise_unary import neg as negative
-    from tfexp.ops.elementwise_unary import reciprocal as reciprocal
-    from tfexp.ops.elementwise_unary import rsqrt as rsqrt
-    from tfexp.ops.elementwise_unary import sigmoid as sigmoid
-    from tfexp.ops.elementwise_unary import sign as sign
-    from tfexp.ops.elementwise_unary import sqrt as sqrt
-    from tfexp.ops.elementwise_unary import square as square
-    from tfexp.ops.elementwise_unary import tanh as tanh
-    from tfexp.ops.logical import logical_and as logical_and
-    from tfexp.ops.logical import logical_not as logical_not
-    from tfexp.ops.logical import logical_or as logical_or
-    from tfexp.ops.logical import logical_xor as logical_xor
-    from tfexp.ops.nn_activation import softplus as softplus
-    from tfexp.ops.nn_activation import softsign as softsign
-    from tfexp.ops.nn_norm import l2_normalize as l2_normalize
-    from tfexp.ops.nn_norm import zero_fraction as zero_fraction
-    from tfexp.ops.nn_softmax import log_softmax as log_softmax
-    from tfexp.ops.nn_softmax import softmax as softmax
-    from tfexp.ops.nn_topk import in_top_k as in_top_k
-    from tfexp.ops.nn_topk import top_k as top_k
-    from tfexp.ops.reduce import reduce_all as reduce_all
-    from tfexp.ops.reduce import reduce_any as reduce_any
-    from tfexp.ops.reduce import reduce_euclidean_norm as reduce_euclidean_norm
-    from tfexp.ops.reduce import reduce_max as reduce_max
-    from tfexp.ops.reduce import reduce_mean as reduce_mean
-    from tfexp.ops.reduce import reduce_min as reduce_min
-    from tfexp.ops.reduce import reduce_prod as reduce_prod
-    from tfexp.ops.reduce import reduce_sum as reduce_sum
-    from tfexp.ops.reduce_composite import count_nonzero as count_nonzero
-    from tfexp.ops.reduce_composite import reduce_logsumexp as reduce_logsumexp
-    from tfexp.ops.reduce_composite import reduce_std as reduce_std
-    from tfexp.ops.reduce_composite import reduce_variance as reduce_variance
-    from tfexp.ops.segment import segment_max as segment_max
-    from tfexp.ops.segment import segment_mean as segment_mean
-    from tfexp.ops.segment import segment_min as segment_min
-    from tfexp.ops.segment import segment_prod as segment_prod
-    from tfexp.ops.segment import segment_sum as segment_sum
-    from tfexp.ops.segment import unsorted_segment_max as unsorted_segment_max
-    from tfexp.ops.segment import unsorted_segment_min as unsorted_segment_min
-    from tfexp.ops.segment import unsorted_segment_prod as unsorted_segment_prod
-    from tfexp.ops.segment import unsorted_segment_sum as unsorted_segment_sum
-    from tfexp.ops.segment_gradients import unsorted_segment_mean as unsorted_segment_mean
-    from tfexp.ops.segment_gradients import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
-
-__getattr__, __dir__ = namespace("tf.math", __name__)
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "tfexp.ops.argmax": "argmax argmin",
+        "tfexp.ops.array_order": "invert_permutation",
+        "tfexp.ops.check_compare": "is_non_decreasing is_strictly_increasing",
+        "tfexp.ops.comparison": "equal greater greater_equal less less_equal not_equal",
+        "tfexp.ops.complex_numbers": "angle conj imag real",
+        "tfexp.ops.confusion_matrix": "confusion_matrix",
+        "tfexp.ops.counting": "bincount",
+        "tfexp.ops.cumulative": "cumprod cumsum cumulative_logsumexp",
+        "tfexp.ops.elementwise_bessel": "bessel_i0 bessel_i0e bessel_i1 bessel_i1e",
+        "tfexp.ops.elementwise_binary": (
+            "accumulate_n add add_n atan2 maximum minimum multiply=mul multiply_no_nan polyval pow scalar_mul "
+            "squared_difference subtract=sub"
+        ),
+        "tfexp.ops.elementwise_division": (
+            "divide_no_nan=div_no_nan divide floordiv floormod mod=floormod reciprocal_no_nan truediv xdivy "
+            "xlog1py xlogy"
+        ),
+        "tfexp.ops.elementwise_gamma": "betainc igamma igammac",
+        "tfexp.ops.elementwise_rounding": "ceil floor is_finite is_inf is_nan nextafter rint round",
+        "tfexp.ops.elementwise_special": "digamma erf erfc lbeta lgamma polygamma zeta",
+        "tfexp.ops.elementwise_trig": "acos acosh asin asinh atan atanh cos cosh sin sinh tan",
+        "tfexp.ops.elementwise_unary": (
+            "abs exp expm1 log log1p log_sigmoid negative=neg reciprocal rsqrt sigmoid sign sqrt square tanh"
+        ),
+        "tfexp.ops.logical": "logical_and logical_not logical_or logical_xor",
+        "tfexp.ops.nn_activation": "softplus softsign",
+        "tfexp.ops.nn_norm": "l2_normalize zero_fraction",
+        "tfexp.ops.nn_softmax": "log_softmax softmax",
+        "tfexp.ops.nn_topk": "in_top_k top_k",
+        "tfexp.ops.reduce": (
+            "reduce_all reduce_any reduce_euclidean_norm reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
+        ),
+        "tfexp.ops.reduce_composite": "count_nonzero reduce_logsumexp reduce_std reduce_variance",
+        "tfexp.ops.segment": (
+            "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
+            "unsorted_segment_min unsorted_segment_prod unsorted_segment_sum"
+        ),
+        "tfexp.ops.segment_gradients": "unsorted_segment_mean unsorted_segment_sqrt_n",
+    },
+)

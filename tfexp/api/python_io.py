@@ -1,9 +1,7 @@
 """`tf.python_io`: TFRecord files from Python."""
 
-from tfexp.core.gone import missing_from
 from tfexp.formats.tfrecord import TFRecordCompressionType as TFRecordCompressionType
 from tfexp.formats.tfrecord import TFRecordOptions as TFRecordOptions
 from tfexp.formats.tfrecord import TFRecordWriter as TFRecordWriter
 from tfexp.formats.tfrecord import tf_record_iterator as tf_record_iterator
 
-__getattr__ = missing_from("tf.python_io")

@@ -1,6 +1,5 @@
 """`tf.nn.rnn_cell`: cells of recurrent networks."""
 
-from tfexp.core.gone import missing_from
 from tfexp.layers.rnn_cell import BasicRNNCell as BasicRNNCell
 from tfexp.layers.rnn_cell import GRUCell as GRUCell
 from tfexp.layers.rnn_cell import RNNCell as RNNCell
@@ -12,4 +11,3 @@ from tfexp.layers.rnn_wrappers import DropoutWrapper as DropoutWrapper
 from tfexp.layers.rnn_wrappers import MultiRNNCell as MultiRNNCell
 from tfexp.layers.rnn_wrappers import ResidualWrapper as ResidualWrapper
 
-__getattr__ = missing_from("tf.nn.rnn_cell")

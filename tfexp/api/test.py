@@ -2,7 +2,6 @@
 
 from unittest import mock as mock
 
-from tfexp.core.gone import missing_from
 from tfexp.distributed.local_cluster import create_local_cluster as create_local_cluster
 from tfexp.runtime.benchmark import Benchmark as Benchmark
 from tfexp.runtime.benchmark import benchmark_config as benchmark_config
@@ -20,4 +19,3 @@ from tfexp.runtime.testing import main as main
 from tfexp.runtime.testing import test_src_dir_path as test_src_dir_path
 from tfexp.runtime.testing_io import StubOutForTesting as StubOutForTesting
 
-__getattr__ = missing_from("tf.test")

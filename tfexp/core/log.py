@@ -6,8 +6,7 @@ import collections
 import functools
 import logging
 import sys
-import types
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 
 class _StandardError(logging.StreamHandler[IO[str]]):
@@ -39,20 +38,6 @@ warn = get_logger().warning
 error = get_logger().error
 fatal = get_logger().critical
 vlog = get_logger().log
-
-
-class ReplaceableLog(types.ModuleType):
-    """A module of these functions: what is put in the place of one, as tests do, gets what tfexp logs at that level."""
-
-    _LEVELS: ClassVar = {"warn": "warning", "fatal": "critical"} | {
-        name: name for name in ("debug", "info", "warning", "error")
-    }
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        super().__setattr__(name, value)
-        if name in self._LEVELS:
-            setattr(get_logger(), self._LEVELS[name], value)
-            globals()["warn" if name == "warning" else name] = value  # which was bound when this module was loaded
 
 
 def get_verbosity() -> int:

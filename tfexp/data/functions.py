@@ -10,7 +10,6 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
 
-from tfexp.autograph.conversion import convert
 from tfexp.data.structure import as_tensor, as_values, component_of, flatten, flatten_up_to, kind_of, map_leaves, pack_as
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.function_graph import FunctionGraph
@@ -45,8 +44,7 @@ class DatasetFunction:
             inputs = [graph.argument(c.node_dtype, c.node_shape, f"args_{i}") for i, c in enumerate(components)]
             values = as_values(inputs, element)
             plain_tuple = type(values) is tuple
-            traced = convert(function)
-            result = traced(*values) if unpack or plain_tuple else traced(values)
+            result = function(*values) if unpack or plain_tuple else function(values)
             outputs, self.result = self._outputs(result, transformation)
         if any(op.type in _TABLES for op in graph.get_operations()):
             warnings.warn(

@@ -6,12 +6,9 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.data.ragged import ArrayInner, RaggedInner
 from tfexp.data.structure import KINDS, Component, Kind, component_of, kind_of, map_leaves
 from tfexp.graph.sparse_tensor import SparseTensorSpec
 from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec, batched
-from tfexp.ops.tensor_array import TensorArraySpec
-from tfexp.ragged_tensors.tensor import RaggedTensorSpec
 
 
 class _OfVariant(TypeSpec):
@@ -64,30 +61,6 @@ class DatasetSpec(_OfVariant, BatchableTypeSpec):
         return DatasetSpec(self._element_spec, self._dataset_shape[1:])
 
 
-class OptionalSpec(_OfVariant):
-    """An Optional of such a value. `tf.OptionalSpec`."""
-
-    _kind_name = "optional"
-    _component_specs = property(lambda self: [TensorSpec([], dtypes.variant)])
-
-    def __init__(self, value_structure: Any):
-        self._value_structure = value_structure
-
-    @staticmethod
-    def from_value(value: Any) -> OptionalSpec:
-        """The spec of an Optional."""
-        return OptionalSpec(value.value_structure)
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return (self._value_structure,)
-
-    def _to_components(self, value: Any) -> list[Any]:
-        return [value._variant_tensor]
-
-    def _from_components(self, components: Any) -> Any:
-        return self.value_type(components[0], component_structure(self._value_structure))
-
-
 def _spec_of_value(spec_or_value: Any) -> Any:
     return spec_or_value if kind_of(spec_or_value) is None else _spec(component_of(spec_or_value))
 
@@ -106,17 +79,8 @@ def _spec(component: Component) -> TypeSpec:
     name = None if component.kind is None else component.kind.name
     if name == "dataset":
         return DatasetSpec(spec_structure(component.inner), component.shape)
-    if name == "optional":
-        return OptionalSpec(spec_structure(component.inner))
     if name == "sparse":
         return SparseTensorSpec(component.shape, component.dtype)
-    if name == "ragged":
-        rank, splits_dtype = component.inner
-        if not rank:
-            return TensorSpec(component.shape, component.dtype)
-        return RaggedTensorSpec(component.shape, component.dtype, rank, splits_dtype)
-    if name == "array":
-        return TensorArraySpec(component.shape, component.dtype, *component.inner)
     return TensorSpec(component.shape, component.dtype)
 
 
@@ -129,42 +93,8 @@ def _component(spec: Any) -> Component:
         return spec
     if isinstance(spec, DatasetSpec):
         return Component(dtypes.variant, spec._dataset_shape, component_structure(spec._element_spec), _kind("dataset"))
-    if isinstance(spec, OptionalSpec):
-        return Component(dtypes.variant, TensorShape([]), component_structure(spec._value_structure), _kind("optional"))
     if isinstance(spec, SparseTensorSpec):
         return Component(spec.dtype, spec.shape, None, _kind("sparse"))
-    if isinstance(spec, RaggedTensorSpec):
-        inner: Any = RaggedInner(int(spec.ragged_rank or 0), spec.row_splits_dtype)
-        return Component(spec.dtype, spec.shape, inner, _kind("ragged"))
-    if isinstance(spec, TensorArraySpec):
-        inner = ArrayInner(spec.dynamic_size, spec.infer_shape)
-        return Component(spec.dtype, spec.element_shape, inner, _kind("array"))
     if isinstance(spec, TensorSpec):
         return Component(spec.dtype, spec.shape)
     raise TypeError(f"{spec!r} says nothing of an element of a data set")
-
-
-# Their names before they were specs.
-Structure = TypeSpec
-DatasetStructure = DatasetSpec
-OptionalStructure = OptionalSpec
-
-
-def TensorStructure(dtype: Any, shape: Any) -> TensorSpec:
-    """`tf.data.experimental.TensorStructure`."""
-    return TensorSpec(shape, dtype)
-
-
-def SparseTensorStructure(dtype: Any, shape: Any) -> SparseTensorSpec:
-    """`tf.data.experimental.SparseTensorStructure`."""
-    return SparseTensorSpec(shape, dtype)
-
-
-def RaggedTensorStructure(dtype: Any, shape: Any, ragged_rank: int) -> RaggedTensorSpec:
-    """`tf.data.experimental.RaggedTensorStructure`."""
-    return RaggedTensorSpec(shape, dtype, ragged_rank)
-
-
-def TensorArrayStructure(dtype: Any, element_shape: Any, dynamic_size: bool, infer_shape: bool) -> TensorArraySpec:
-    """`tf.data.experimental.TensorArrayStructure`."""
-    return TensorArraySpec(element_shape, dtype, dynamic_size, infer_shape)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import tfexp as tf
-from tfexp.contributed.opt.wrapper import OptimizerWrapper
+from tfexp.train.optimizer_wrapper import OptimizerWrapper
 
 __all__ = ["Clipping"]
 

@@ -18,7 +18,6 @@ from tfexp.experiment.datasets.dataset import Dataset
 from tfexp.experiment.errors import Diverged
 from tfexp.experiment.history import History, Record, best_of
 from tfexp.experiment.outputs import RunFiles
-from tfexp.profiler.profiler import report
 from tfexp.runtime.timeline import Timeline
 
 __all__ = ["Recorder"]
@@ -52,11 +51,10 @@ class Recorder:
         self._writer.add_summary(self._session.run(self._program.summaries, feeds), step)
 
     def trace(self, step: int, metadata: tf.RunMetadata) -> None:
-        """Keep the times of a step's nodes: a Chrome trace and a profile in the folder; in the events for TensorBoard."""
+        """Keep the times of a step's nodes: a Chrome trace in the folder; in the events for TensorBoard."""
         self._files.traces.mkdir(exist_ok=True)
         trace = Timeline(metadata.step_stats).generate_chrome_trace_format(show_memory=True)
         self._files.write_text(self._files.traces / f"step-{step}.json", trace)
-        self._files.write_text(self._files.traces / f"step-{step}.txt", report(self._program.graph, metadata))
         self._writer.add_run_metadata(metadata, f"step {step}", step)
 
     def evaluate(self, step: int) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.shape_inference import static_value
+from tfexp.graph.tensor import Tensor
 
 
 def functional(layer_class: type, name: str) -> Callable[..., Any]:
@@ -29,3 +31,11 @@ def functional(layer_class: type, name: str) -> Callable[..., Any]:
     apply.__name__ = apply.__qualname__ = name
     apply.__signature__ = signature  # type: ignore[attr-defined]
     return apply
+
+
+def known_truth(value: Any) -> bool | None:
+    """Whether `training` is on; None where only the run knows."""
+    if not isinstance(value, Tensor):
+        return bool(value)
+    known = static_value(value)
+    return None if known is None else bool(known)

@@ -74,7 +74,7 @@ def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Any:
 
 
 def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
-    """The sum of the penalties of all weights (default: those in WEIGHTS), which joins REGULARIZATION_LOSSES."""
+    """The sum of the penalties of all weights (default: those in WEIGHTS), each of which joins REGULARIZATION_LOSSES."""
     if not weights_list:
         weights_list = get_collection(GraphKeys.WEIGHTS)
     if not weights_list:
@@ -86,9 +86,8 @@ def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> 
                 raise ValueError(
                     f"regularizer must return a scalar Tensor instead of a Tensor with rank {penalty.shape.ndims}."
                 )
-        total = add_n(penalties, name=whole) if penalties else constant(0.0, name=whole)
-        add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
-        return total
+            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
+        return add_n(penalties, name=whole) if penalties else constant(0.0)
 
 
 def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Callable[..., Tensor]:

@@ -11,9 +11,7 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.shape import TensorShape
 from tfexp.graph.scopes import get_default_graph, name_scope
-from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.keras import activations, initializers
 from tfexp.layers.base import InputSpec, Layer
 from tfexp.layers.rnn_state import zero_states
 from tfexp.ops.array import shape
@@ -34,7 +32,6 @@ class RNNCell(Layer):
     """
 
     _own_scope: Any = None
-    _is_tf_rnn_cell = True  # `tf.keras.layers.RNN` asks
 
     def __init__(self, trainable: bool = True, name: str | None = None, dtype: Any = None, **kwargs: Any):
         super().__init__(trainable=trainable, name=name, dtype=dtype, **kwargs)
@@ -73,8 +70,7 @@ class RNNCell(Layer):
         """The state to start with: zeros, for a batch like that of `inputs` ([batch, …]) or of that size and type."""
         if inputs is not None:
             known = inputs.get_shape()[0].value
-            static = static_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
-            if batch_size is not None and known != static:
+            if batch_size is not None and isinstance(batch_size, int) and known not in (None, batch_size):
                 raise ValueError(
                     f"batch size from input tensor is different from the input param. Input: {known}, {batch_size}"
                 )
@@ -138,10 +134,6 @@ class BasicRNNCell(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, activation_of(activation)
 
-    def get_config(self) -> dict[str, Any]:
-        own = {"num_units": self._num_units, "activation": activations.serialize(self._activation), "reuse": self._reuse}
-        return {**super().get_config(), **own}
-
     @property
     def state_size(self) -> Any:
         return self._num_units
@@ -179,18 +171,7 @@ class GRUCell(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._activation = num_units, activation_of(activation)
-        self._kernel_initializer = initializers.get(kernel_initializer)
-        self._bias_initializer = initializers.get(bias_initializer)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "num_units": self._num_units,
-            "kernel_initializer": initializers.serialize(self._kernel_initializer),
-            "bias_initializer": initializers.serialize(self._bias_initializer),
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-        }
+        self._kernel_initializer, self._bias_initializer = kernel_initializer, bias_initializer
 
     @property
     def state_size(self) -> Any:

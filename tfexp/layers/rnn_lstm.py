@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import constant
-from tfexp.keras import activations, initializers
 from tfexp.layers.base import InputSpec
 from tfexp.layers.rnn_cell import LayerRNNCell, activation_of
 from tfexp.ops.array_join import concat
@@ -60,16 +59,6 @@ class BasicLSTMCell(LayerRNNCell):
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._forget_bias, self._state_is_tuple = num_units, forget_bias, state_is_tuple
         self._activation = activation_of(activation)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "num_units": self._num_units,
-            "forget_bias": self._forget_bias,
-            "state_is_tuple": self._state_is_tuple,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-        }
 
     @property
     def state_size(self) -> Any:
@@ -124,27 +113,10 @@ class LSTMCell(LayerRNNCell):
         super().__init__(_reuse=reuse, name=name, dtype=dtype, **kwargs)
         self.input_spec = InputSpec(ndim=2)
         self._num_units, self._use_peepholes, self._cell_clip = num_units, use_peepholes, cell_clip
-        self._initializer, self._num_proj, self._proj_clip = initializers.get(initializer), num_proj, proj_clip
+        self._initializer, self._num_proj, self._proj_clip = initializer, num_proj, proj_clip
         self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
         self._forget_bias, self._state_is_tuple = forget_bias, state_is_tuple
         self._activation = activation_of(activation)
-
-    def get_config(self) -> dict[str, Any]:
-        return {
-            **super().get_config(),
-            "num_units": self._num_units,
-            "use_peepholes": self._use_peepholes,
-            "cell_clip": self._cell_clip,
-            "initializer": initializers.serialize(self._initializer),
-            "num_proj": self._num_proj,
-            "proj_clip": self._proj_clip,
-            "num_unit_shards": self._num_unit_shards,
-            "num_proj_shards": self._num_proj_shards,
-            "forget_bias": self._forget_bias,
-            "state_is_tuple": self._state_is_tuple,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-        }
 
     @property
     def output_size(self) -> Any:

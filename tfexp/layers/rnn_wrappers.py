@@ -5,7 +5,6 @@ Source: `tf.nn.rnn_cell.{MultiRNNCell,DropoutWrapper,ResidualWrapper,DeviceWrapp
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 from collections.abc import Callable, Sequence
@@ -17,8 +16,6 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import device as device_
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value
-from tfexp.keras.engine.base_layer import Layer
-from tfexp.keras.layers.function_code import described, restored
 from tfexp.layers.rnn_cell import RNNCell
 from tfexp.layers.rnn_lstm import LSTMStateTuple
 from tfexp.ops.array_join import concat
@@ -28,7 +25,6 @@ from tfexp.ops.elementwise_rounding import floor
 from tfexp.ops.nn_dropout import dropout
 from tfexp.ops.random import random_uniform
 from tfexp.ops.tensor_array import TensorArray
-from tfexp.ops.trackable import is_trackable
 from tfexp.ops.variable_scope import variable_scope
 
 
@@ -44,18 +40,11 @@ class MultiRNNCell(RNNCell):
         for cell in cells:
             check_cell(cell, "One of the cells")
         self._cells, self._state_is_tuple = list(cells), state_is_tuple
-        for number, cell in enumerate(cells):
-            if is_trackable(cell):
-                self._track_trackable(cell, f"cell-{number}")
         if not state_is_tuple and any(nest.is_nested(cell.state_size) for cell in cells):
             sizes = [cell.state_size for cell in cells]
             raise ValueError(
                 f"Some cells return tuples of states, but the flag state_is_tuple is not set.  State sizes are: {sizes}"
             )
-
-    def get_config(self) -> dict[str, Any]:
-        """As any layer's: the cells, which have their own, are not in it."""
-        return super().get_config()
 
     @property
     def state_size(self) -> Any:
@@ -101,39 +90,22 @@ class MultiRNNCell(RNNCell):
 
 def check_cell(cell: Any, name: str = "cell") -> None:
     """TypeError for what cannot be used as a cell."""
-    wrong = [f"{part!r} property is missing" for part in ("output_size", "state_size") if not hasattr(cell, part)]
-    if not hasattr(cell, "zero_state") and not hasattr(cell, "get_initial_state"):
-        wrong.append("either 'zero_state' or 'get_initial_state' method is required")
-    if not callable(cell):
-        wrong.append("is not callable")
-    if wrong:
-        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(wrong)}.")
+    missing = [part for part in ("state_size", "output_size") if not hasattr(cell, part)]
+    if missing or not callable(cell):
+        what = f"{', '.join(missing) or '__call__'} is missing"
+        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {what}.")
 
 
-class Wrapping(Layer):
-    """What goes for any cell around a cell: its sizes are the inner one's. kwargs: of a layer."""
+class CellWrapper(RNNCell):
+    """A cell around a cell: its sizes and weights are the inner one's, and calling opens no scope."""
 
-    def __init__(self, cell: Any, **kwargs: Any):
-        super().__init__(**kwargs)
+    def __init__(self, cell: RNNCell):
+        super().__init__()
         check_cell(cell)
         self.cell = cell
-        if is_trackable(cell):
-            self._track_trackable(cell, "cell")
-
-    def get_config(self) -> dict[str, Any]:
-        """What it is made with, the inner cell as class and configuration."""
-        return {
-            **super().get_config(),
-            "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()},
-        }
-
-    @classmethod
-    def _arguments(cls, config: dict[str, Any]) -> dict[str, Any]:
-        """What `__init__` takes, of a config with a cell in it: functions of the user's are functions again."""
-        return config
 
     @property
-    def wrapped_cell(self) -> Any:
+    def wrapped_cell(self) -> RNNCell:
         return self.cell
 
     @property
@@ -148,24 +120,6 @@ class Wrapping(Layer):
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
-    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
-        """(output, next state), by a step of the inner cell."""
-        return step(inputs, state)
-
-
-class CellWrapper(Wrapping, RNNCell):
-    """A cell of `tf.nn.rnn_cell` around another: its weights are the inner one's, and calling opens no scope."""
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> Any:
-        """Such a wrapper around `config["cell"]`. ValueError where that is but a configuration."""
-        if not isinstance(config["cell"], RNNCell):
-            raise ValueError(
-                f"{cls.__name__} cannot reconstruct the wrapped cell. Please overwrite the cell in the config with a "
-                "RNNCell instance."
-            )
-        return cls(**cls._arguments(config))
-
     @property
     def trainable_weights(self) -> list[Any]:
         return self.cell.trainable_weights
@@ -174,8 +128,8 @@ class CellWrapper(Wrapping, RNNCell):
     def non_trainable_weights(self) -> list[Any]:
         return self.cell.non_trainable_weights
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        return self._wrapped(inputs, state, functools.partial(self.cell, scope=scope))
+    def _step(self, inputs: Any, state: Any, scope: Any) -> Any:
+        return self.cell(inputs, state, scope=scope)
 
 
 def _drops_out(state: Any) -> Any:
@@ -185,7 +139,7 @@ def _drops_out(state: Any) -> Any:
     return not isinstance(state, TensorArray)
 
 
-class Dropping(Wrapping):
+class DropoutWrapper(CellWrapper):
     """Dropout of the inner cell's inputs, outputs and states, each with the probability of being kept.
 
     variational_recurrent: the same noise in all steps of a run (https://arxiv.org/abs/1512.05287), which needs `dtype` and,
@@ -195,7 +149,7 @@ class Dropping(Wrapping):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         input_keep_prob: Any = 1.0,
         output_keep_prob: Any = 1.0,
         state_keep_prob: Any = 1.0,
@@ -204,13 +158,12 @@ class Dropping(Wrapping):
         dtype: Any = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
-        **kwargs: Any,
     ):
-        super().__init__(cell, dtype=dtype, **kwargs)
+        super().__init__(cell)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._filter = dropout_state_filter_visitor or _drops_out
-        self._variational, self._seed, self._input_size = variational_recurrent, seed, input_size
+        self._variational, self._seed = variational_recurrent, seed
         with name_scope("DropoutWrapperInit"):
             self._input_keep_prob = _probability("input_keep_prob", input_keep_prob)
             self._state_keep_prob = _probability("state_keep_prob", state_keep_prob)
@@ -218,23 +171,6 @@ class Dropping(Wrapping):
         self._noise: dict[str, Any] = {"input": None, "state": None, "output": None}
         if variational_recurrent:
             self._make_noise(input_size, dtype)
-
-    def get_config(self) -> dict[str, Any]:
-        filter_ = {} if self._filter is _drops_out else _kept("dropout_fn", "dropout_fn_module", self._filter)
-        return {
-            **super().get_config(),
-            **filter_,
-            "input_keep_prob": self._input_keep_prob,
-            "output_keep_prob": self._output_keep_prob,
-            "state_keep_prob": self._state_keep_prob,
-            "variational_recurrent": self._variational,
-            "input_size": self._input_size,
-            "seed": self._seed,
-        }
-
-    @classmethod
-    def _arguments(cls, config: dict[str, Any]) -> dict[str, Any]:
-        return _taken_up(config, "dropout_fn", "dropout_fn_module", "dropout_state_filter_visitor")
 
     def _make_noise(self, input_size: Any, dtype: Any) -> None:
         if dtype is None:
@@ -278,10 +214,10 @@ class Dropping(Wrapping):
         result.set_shape(value.get_shape())
         return result
 
-    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         if _is_active(self._input_keep_prob):
             inputs = self._dropped(inputs, "input", self._input_keep_prob)
-        output, following = step(inputs, state)
+        output, following = self._step(inputs, state, scope)
         if _is_active(self._state_keep_prob):
             chosen = _filtered(self._filter, following)
             following = self._dropped(following, "state", self._state_keep_prob, chosen)
@@ -330,24 +266,15 @@ def _spread(chosen: Any, values: Any) -> list[bool]:
     return [flag for answer, part in zip(answers, parts, strict=True) for flag in _spread(answer, part)]
 
 
-class Adding(Wrapping):
+class ResidualWrapper(CellWrapper):
     """Adds the inputs to the inner cell's outputs, or combines them by `residual_fn(inputs, outputs)`."""
 
-    def __init__(self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any):
-        super().__init__(cell, **kwargs)
+    def __init__(self, cell: RNNCell, residual_fn: Callable[[Any, Any], Any] | None = None):
+        super().__init__(cell)
         self._residual_fn = residual_fn or _add_inputs
 
-    def get_config(self) -> dict[str, Any]:
-        if self._residual_fn is _add_inputs:
-            return super().get_config()
-        return {**super().get_config(), **_kept("residual_fn", _RESIDUAL_MODULE, self._residual_fn)}
-
-    @classmethod
-    def _arguments(cls, config: dict[str, Any]) -> dict[str, Any]:
-        return _taken_up(config, "residual_fn", _RESIDUAL_MODULE, "residual_fn")
-
-    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
-        outputs, following = step(inputs, state)
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+        outputs, following = self._step(inputs, state, scope)
         return self._residual_fn(inputs, outputs), following
 
 
@@ -358,52 +285,17 @@ def _add_inputs(inputs: Any, outputs: Any) -> Any:
     return nest.map_structure(lambda before, after: before + after, inputs, outputs)
 
 
-class Placing(Wrapping):
+class DeviceWrapper(CellWrapper):
     """Runs the inner cell on a device."""
 
-    def __init__(self, cell: Any, device: Any, **kwargs: Any):
-        super().__init__(cell, **kwargs)
+    def __init__(self, cell: RNNCell, device: Any):
+        super().__init__(cell)
         self._device = device
-
-    def get_config(self) -> dict[str, Any]:
-        return {**super().get_config(), "device": self._device}
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]), device_(self._device):
             return self.cell.zero_state(batch_size, dtype)
 
-    def _wrapped(self, inputs: Any, state: Any, step: Callable[[Any, Any], Any]) -> Any:
+    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         with device_(self._device):
-            return step(inputs, state)
-
-
-class DropoutWrapper(Dropping, CellWrapper):
-    __doc__ = Dropping.__doc__
-
-
-class ResidualWrapper(Adding, CellWrapper):
-    __doc__ = Adding.__doc__
-
-
-class DeviceWrapper(Placing, CellWrapper):
-    __doc__ = Placing.__doc__
-
-
-# --- functions in configs ------------------------------------------------------------------------------------------------
-
-_RESIDUAL_MODULE = "residule_fn_module"  # TensorFlow's spelling
-
-
-def _kept(key: str, module_key: str, function: Any) -> dict[str, Any]:
-    """What a config has of a function."""
-    code, kind, module = described(function)
-    return {key: code, f"{key}_type": kind, module_key: module}
-
-
-def _taken_up(config: dict[str, Any], key: str, module_key: str, argument: str) -> dict[str, Any]:
-    """The config with the function that `_kept` described as an argument, where there is one."""
-    if key not in config:
-        return config
-    config = dict(config)
-    function = restored(config.pop(key), config.pop(f"{key}_type"), config.pop(module_key), {}, "layer")
-    return {**config, argument: function}
+            return self._step(inputs, state, scope)

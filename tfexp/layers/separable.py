@@ -1,18 +1,20 @@
-"""`tf.layers`: separable convolution, filters of each channel and then mixtures: Keras's, with other defaults. TF 1.15."""
+"""`tf.layers`: separable convolution, one filter for each channel and then a mixture of channels. Source: TF 1.15."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tfexp.keras.layers import convolutional_separable
-from tfexp.keras.layers.window_args import with_defaults
-from tfexp.layers.base import Layer
+from tfexp.graph.tensor import Tensor
+from tfexp.layers.conv import _Conv
 from tfexp.layers.functional import functional
+from tfexp.ops.array import expand_dims, squeeze
 from tfexp.ops.initializers import zeros_initializer
+from tfexp.ops.nn_bias import bias_add
+from tfexp.ops.nn_conv import separable_conv2d as separable_conv2d_
 
 
-class _SeparableConv(convolutional_separable.SeparableConv, Layer):
-    """What it is by default: channels last, and variables as the variable scope says."""
+class _SeparableConv(_Conv):
+    """depth_multiplier: how many filters for each input channel, before `filters` mixtures of what they give."""
 
     def __init__(
         self,
@@ -46,32 +48,75 @@ class _SeparableConv(convolutional_separable.SeparableConv, Layer):
             padding,
             data_format,
             dilation_rate,
-            depth_multiplier,
             activation,
             use_bias,
-            depthwise_initializer,
-            pointwise_initializer,
-            bias_initializer,
-            depthwise_regularizer,
-            pointwise_regularizer,
-            bias_regularizer,
-            activity_regularizer,
-            depthwise_constraint,
-            pointwise_constraint,
-            bias_constraint,
+            bias_initializer=bias_initializer,
+            bias_regularizer=bias_regularizer,
+            activity_regularizer=activity_regularizer,
+            bias_constraint=bias_constraint,
             trainable=trainable,
             name=name,
             **kwargs,
         )
+        self.depth_multiplier = depth_multiplier
+        self._depthwise = depthwise_initializer, depthwise_regularizer, depthwise_constraint
+        self._pointwise = pointwise_initializer, pointwise_regularizer, pointwise_constraint
+
+    def build(self, input_shape: Any) -> None:
+        channels = self._channels(input_shape)
+        depth = self.depth_multiplier * channels
+
+        def weight(name: str, dims: list[int], rules: tuple[Any, Any, Any]) -> Any:
+            return self.add_weight(name, dims, initializer=rules[0], regularizer=rules[1], constraint=rules[2])
+
+        self.depthwise_kernel = weight(
+            "depthwise_kernel", [*self.kernel_size, channels, self.depth_multiplier], self._depthwise
+        )
+        self.pointwise_kernel = weight("pointwise_kernel", [*([1] * self._count), depth, self.filters], self._pointwise)
+        self._build_bias()
+        self.built = True
 
 
-class SeparableConv1D(_SeparableConv, convolutional_separable.SeparableConv1D):
+class SeparableConv2D(_SeparableConv):
+    """Of [batch, height, width, channels]. `tf.layers.SeparableConv2D`."""
+
+    _count = 2
+
+    def _convolved(self, inputs: Any) -> Tensor:
+        last = self.data_format == "channels_last"
+        return separable_conv2d_(
+            inputs,
+            self.depthwise_kernel,
+            self.pointwise_kernel,
+            strides=[1, *self.strides, 1] if last else [1, 1, *self.strides],
+            padding=self.padding.upper(),
+            rate=list(self.dilation_rate),
+            data_format=self._layout(),
+        )
+
+
+class SeparableConv1D(_SeparableConv):
     """Of [batch, length, channels], as that of images of height 1. `tf.layers.SeparableConv1D`."""
 
+    _count = 1
 
-@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
-class SeparableConv2D(_SeparableConv, convolutional_separable.SeparableConv2D):
-    """Of [batch, height, width, channels]. `tf.layers.SeparableConv2D`."""
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Tensor:
+        last = self.data_format == "channels_last"
+        axis, strides = (1 if last else 2), self.strides * 2
+        images = expand_dims(inputs, axis)
+        outputs = separable_conv2d_(
+            images,
+            expand_dims(self.depthwise_kernel, 0),
+            expand_dims(self.pointwise_kernel, 0),
+            strides=[1, *strides, 1] if last else [1, 1, *strides],
+            padding=self.padding.upper(),
+            rate=[1, *self.dilation_rate],
+            data_format="NHWC" if last else "NCHW",
+        )
+        if self.bias is not None:
+            outputs = bias_add(outputs, self.bias, data_format="NHWC" if last else "NCHW")
+        outputs = squeeze(outputs, [axis])
+        return outputs if self.activation is None else self.activation(outputs)  # type: ignore[no-any-return]
 
 
 separable_conv1d = functional(SeparableConv1D, "separable_conv1d")

@@ -1,128 +1,79 @@
 """`tf.train`: optimizers, schedules, savers, the global step, clusters. Re-exports of the modules beside this one."""
 
-from typing import TYPE_CHECKING
-
-from tfexp.core.gone import namespace
+from tfexp.core.namespace import lazy_names
 from tfexp.train.global_step import global_step as global_step  # at once: its module has the same name
 
-if TYPE_CHECKING:
-    from tensorboard.compat.proto.cluster_pb2 import ClusterDef as ClusterDef
-    from tensorboard.compat.proto.cluster_pb2 import JobDef as JobDef
-    from tensorboard.compat.proto.saver_pb2 import SaverDef as SaverDef
-
-    from tfexp.api import train_experimental as experimental
-    from tfexp.distributed.cluster import ClusterSpec as ClusterSpec
-    from tfexp.distributed.server import Server as Server
-    from tfexp.formats.checkpoint_state import checkpoint_exists as checkpoint_exists
-    from tfexp.formats.checkpoint_state import generate_checkpoint_state_proto as generate_checkpoint_state_proto
-    from tfexp.formats.checkpoint_state import get_checkpoint_mtimes as get_checkpoint_mtimes
-    from tfexp.formats.checkpoint_state import get_checkpoint_state as get_checkpoint_state
-    from tfexp.formats.checkpoint_state import latest_checkpoint as latest_checkpoint
-    from tfexp.formats.checkpoint_state import remove_checkpoint as remove_checkpoint
-    from tfexp.formats.checkpoint_state import update_checkpoint_state as update_checkpoint_state
-    from tfexp.formats.checkpoints import open_checkpoint as NewCheckpointReader
-    from tfexp.formats.event import read_events as summary_iterator
-    from tfexp.formats.protos.devices import ServerDef as ServerDef
-    from tfexp.formats.protos.example import BytesList as BytesList
-    from tfexp.formats.protos.example import Example as Example
-    from tfexp.formats.protos.example import Feature as Feature
-    from tfexp.formats.protos.example import FeatureList as FeatureList
-    from tfexp.formats.protos.example import FeatureLists as FeatureLists
-    from tfexp.formats.protos.example import Features as Features
-    from tfexp.formats.protos.example import FloatList as FloatList
-    from tfexp.formats.protos.example import Int64List as Int64List
-    from tfexp.formats.protos.example import SequenceExample as SequenceExample
-    from tfexp.formats.protos.queue_runner import QueueRunnerDef as QueueRunnerDef
-    from tfexp.ops.sdca import sdca_fprint as sdca_fprint
-    from tfexp.ops.sdca import sdca_optimizer as sdca_optimizer
-    from tfexp.ops.sdca import sdca_shrink_l1 as sdca_shrink_l1
-    from tfexp.train.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
-    from tfexp.train.adagrad import AdagradDAOptimizer as AdagradDAOptimizer
-    from tfexp.train.adagrad import AdagradOptimizer as AdagradOptimizer
-    from tfexp.train.adagrad import ProximalAdagradOptimizer as ProximalAdagradOptimizer
-    from tfexp.train.adam import AdamOptimizer as AdamOptimizer
-    from tfexp.train.assignment_maps import init_from_checkpoint as init_from_checkpoint
-    from tfexp.train.batching import batch as batch
-    from tfexp.train.batching import batch_join as batch_join
-    from tfexp.train.batching import maybe_batch as maybe_batch
-    from tfexp.train.batching import maybe_batch_join as maybe_batch_join
-    from tfexp.train.batching import maybe_shuffle_batch as maybe_shuffle_batch
-    from tfexp.train.batching import maybe_shuffle_batch_join as maybe_shuffle_batch_join
-    from tfexp.train.batching import shuffle_batch as shuffle_batch
-    from tfexp.train.batching import shuffle_batch_join as shuffle_batch_join
-    from tfexp.train.checkpoint import Checkpoint as Checkpoint
-    from tfexp.train.checkpoint_manager import CheckpointManager as CheckpointManager
-    from tfexp.train.checkpoint_utils import list_variables as list_variables
-    from tfexp.train.checkpoint_utils import load_checkpoint as load_checkpoint
-    from tfexp.train.checkpoint_utils import load_variable as load_variable
-    from tfexp.train.checkpoint_watching import checkpoints_iterator as checkpoints_iterator
-    from tfexp.train.coordinator import Coordinator as Coordinator
-    from tfexp.train.coordinator import LooperThread as LooperThread
-    from tfexp.train.cosine_schedules import cosine_decay as cosine_decay
-    from tfexp.train.cosine_schedules import cosine_decay_restarts as cosine_decay_restarts
-    from tfexp.train.cosine_schedules import linear_cosine_decay as linear_cosine_decay
-    from tfexp.train.cosine_schedules import noisy_linear_cosine_decay as noisy_linear_cosine_decay
-    from tfexp.train.device_setter import replica_device_setter as replica_device_setter
-    from tfexp.train.ftrl import FtrlOptimizer as FtrlOptimizer
-    from tfexp.train.global_step import assert_global_step as assert_global_step
-    from tfexp.train.global_step import create_global_step as create_global_step
-    from tfexp.train.global_step import get_global_step as get_global_step
-    from tfexp.train.global_step import get_or_create_global_step as get_or_create_global_step
-    from tfexp.train.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
-    from tfexp.train.gradient_descent import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
-    from tfexp.train.graph_io import write_graph as write_graph
-    from tfexp.train.input import input_producer as input_producer
-    from tfexp.train.input import limit_epochs as limit_epochs
-    from tfexp.train.input import match_filenames_once as match_filenames_once
-    from tfexp.train.input import range_input_producer as range_input_producer
-    from tfexp.train.input import slice_input_producer as slice_input_producer
-    from tfexp.train.input import string_input_producer as string_input_producer
-    from tfexp.train.meta_graph import export_meta_graph as export_meta_graph
-    from tfexp.train.momentum import MomentumOptimizer as MomentumOptimizer
-    from tfexp.train.monitored_session import MonitoredSession as MonitoredSession
-    from tfexp.train.monitored_session import SingularMonitoredSession as SingularMonitoredSession
-    from tfexp.train.monitored_training_session import MonitoredTrainingSession as MonitoredTrainingSession
-    from tfexp.train.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
-    from tfexp.train.optimizer import Optimizer as Optimizer
-    from tfexp.train.quantize_training import do_quantize_training_on_graphdef as do_quantize_training_on_graphdef
-    from tfexp.train.queue_runner import QueueRunner as QueueRunner
-    from tfexp.train.queue_runner import add_queue_runner as add_queue_runner
-    from tfexp.train.queue_runner import start_queue_runners as start_queue_runners
-    from tfexp.train.rmsprop import RMSPropOptimizer as RMSPropOptimizer
-    from tfexp.train.saver import Saver as Saver
-    from tfexp.train.saver import import_meta_graph as import_meta_graph
-    from tfexp.train.saving_hooks import CheckpointSaverHook as CheckpointSaverHook
-    from tfexp.train.saving_hooks import CheckpointSaverListener as CheckpointSaverListener
-    from tfexp.train.scaffold import Scaffold as Scaffold
-    from tfexp.train.schedules import exponential_decay as exponential_decay
-    from tfexp.train.schedules import inverse_time_decay as inverse_time_decay
-    from tfexp.train.schedules import natural_exp_decay as natural_exp_decay
-    from tfexp.train.schedules import piecewise_constant as piecewise_constant
-    from tfexp.train.schedules import piecewise_constant as piecewise_constant_decay
-    from tfexp.train.schedules import polynomial_decay as polynomial_decay
-    from tfexp.train.session_creators import ChiefSessionCreator as ChiefSessionCreator
-    from tfexp.train.session_creators import SessionCreator as SessionCreator
-    from tfexp.train.session_creators import WorkerSessionCreator as WorkerSessionCreator
-    from tfexp.train.session_hooks import SessionRunArgs as SessionRunArgs
-    from tfexp.train.session_hooks import SessionRunContext as SessionRunContext
-    from tfexp.train.session_hooks import SessionRunHook as SessionRunHook
-    from tfexp.train.session_hooks import SessionRunValues as SessionRunValues
-    from tfexp.train.session_manager import SessionManager as SessionManager
-    from tfexp.train.step_timer import SecondOrStepTimer as SecondOrStepTimer
-    from tfexp.train.stopping_hooks import FeedFnHook as FeedFnHook
-    from tfexp.train.stopping_hooks import FinalOpsHook as FinalOpsHook
-    from tfexp.train.stopping_hooks import GlobalStepWaiterHook as GlobalStepWaiterHook
-    from tfexp.train.stopping_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError
-    from tfexp.train.stopping_hooks import NanTensorHook as NanTensorHook
-    from tfexp.train.stopping_hooks import StopAtStepHook as StopAtStepHook
-    from tfexp.train.supervisor import Supervisor as Supervisor
-    from tfexp.train.sync_replicas import SyncReplicasOptimizer as SyncReplicasOptimizer
-    from tfexp.train.training_loop import basic_train_loop as basic_train_loop
-    from tfexp.train.warm_starts import VocabInfo as VocabInfo
-    from tfexp.train.warm_starts import warm_start as warm_start
-    from tfexp.train.watching_hooks import LoggingTensorHook as LoggingTensorHook
-    from tfexp.train.watching_hooks import ProfilerHook as ProfilerHook
-    from tfexp.train.watching_hooks import StepCounterHook as StepCounterHook
-    from tfexp.train.watching_hooks import SummarySaverHook as SummarySaverHook
-
-__getattr__, __dir__ = namespace("tf.train", __name__)
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "tensorboard.compat.proto.cluster_pb2": "ClusterDef JobDef",
+        "tensorboard.compat.proto.saver_pb2": "SaverDef",
+        "tfexp.distributed.cluster": "ClusterSpec",
+        "tfexp.distributed.server": "Server",
+        "tfexp.formats.checkpoint_state": (
+            "checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state "
+            "latest_checkpoint remove_checkpoint update_checkpoint_state"
+        ),
+        "tfexp.formats.checkpoints": "NewCheckpointReader=open_checkpoint",
+        "tfexp.formats.event": "summary_iterator=read_events",
+        "tfexp.formats.protos.devices": "ServerDef",
+        "tfexp.formats.protos.example": (
+            "BytesList Example Feature FeatureList FeatureLists Features FloatList Int64List SequenceExample"
+        ),
+        "tfexp.formats.protos.queue_runner": "QueueRunnerDef",
+        "tfexp.train.adadelta": "AdadeltaOptimizer",
+        "tfexp.train.adagrad": "AdagradDAOptimizer AdagradOptimizer ProximalAdagradOptimizer",
+        "tfexp.train.adam": "AdamOptimizer",
+        "tfexp.train.assignment_maps": "init_from_checkpoint",
+        "tfexp.train.batching": (
+            "batch batch_join maybe_batch maybe_batch_join maybe_shuffle_batch maybe_shuffle_batch_join "
+            "shuffle_batch shuffle_batch_join"
+        ),
+        "tfexp.train.checkpoint_utils": "list_variables load_checkpoint load_variable",
+        "tfexp.train.coordinator": "Coordinator LooperThread",
+        "tfexp.train.cosine_schedules": (
+            "cosine_decay cosine_decay_restarts linear_cosine_decay noisy_linear_cosine_decay"
+        ),
+        "tfexp.train.device_setter": "replica_device_setter",
+        "tfexp.train.ftrl": "FtrlOptimizer",
+        "tfexp.train.global_step": (
+            "global_step assert_global_step create_global_step get_global_step get_or_create_global_step"
+        ),
+        "tfexp.train.gradient_descent": "GradientDescentOptimizer ProximalGradientDescentOptimizer",
+        "tfexp.train.graph_io": "write_graph",
+        "tfexp.train.input": (
+            "input_producer limit_epochs match_filenames_once range_input_producer slice_input_producer "
+            "string_input_producer"
+        ),
+        "tfexp.train.meta_graph": "export_meta_graph",
+        "tfexp.train.momentum": "MomentumOptimizer",
+        "tfexp.train.monitored_session": "MonitoredSession SingularMonitoredSession",
+        "tfexp.train.monitored_training_session": "MonitoredTrainingSession",
+        "tfexp.train.moving_averages": "ExponentialMovingAverage",
+        "tfexp.train.optimizer": "Optimizer",
+        "tfexp.train.queue_runner": "QueueRunner add_queue_runner start_queue_runners",
+        "tfexp.train.rmsprop": "RMSPropOptimizer",
+        "tfexp.train.saver": "Saver import_meta_graph",
+        "tfexp.train.saving_hooks": "CheckpointSaverHook CheckpointSaverListener",
+        "tfexp.train.scaffold": "Scaffold",
+        "tfexp.train.schedules": (
+            "exponential_decay inverse_time_decay natural_exp_decay piecewise_constant "
+            "piecewise_constant_decay=piecewise_constant polynomial_decay"
+        ),
+        "tfexp.train.session_creators": "ChiefSessionCreator SessionCreator WorkerSessionCreator",
+        "tfexp.train.session_hooks": "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues",
+        "tfexp.train.session_manager": "SessionManager",
+        "tfexp.train.step_timer": "SecondOrStepTimer",
+        "tfexp.train.stopping_hooks": (
+            "FeedFnHook FinalOpsHook GlobalStepWaiterHook NanLossDuringTrainingError NanTensorHook StopAtStepHook"
+        ),
+        "tfexp.train.supervisor": "Supervisor",
+        "tfexp.train.sync_replicas": "SyncReplicasOptimizer",
+        "tfexp.train.training_loop": "basic_train_loop",
+        "tfexp.train.watching_hooks": "LoggingTensorHook ProfilerHook StepCounterHook SummarySaverHook",
+    },
+    removed={
+        "SummaryWriter": "tf.summary.FileWriter",
+        "SummaryWriterCache": "tf.summary.FileWriterCache",
+    },
+)

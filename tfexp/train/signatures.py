@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef, TensorInfo
-from tensorboard.compat.proto.struct_pb2 import TypeSpecProto
 
 from tfexp.core import dtypes, nest
 from tfexp.core.nest import Composite
@@ -17,9 +16,6 @@ from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
 from tfexp.train import saved_model_names as names
-from tfexp.train.object_models.structures import encode
-
-_CLASSES = {"IndexedSlicesSpec": TypeSpecProto.INDEXED_SLICES_SPEC, "RaggedTensorSpec": TypeSpecProto.RAGGED_TENSOR_SPEC}
 
 # --- tensors ------------------------------------------------------------------------------------------------------------
 
@@ -29,8 +25,6 @@ def build_tensor_info(tensor: Any) -> TensorInfo:
 
     `tf.saved_model.build_tensor_info`.
     """
-    if isinstance(tensor, (Composite, IndexedSlices)) and not isinstance(tensor, SparseTensor):
-        return _info_of_parts(tensor)
     info = TensorInfo(dtype=dtypes.as_dtype(tensor.dtype).as_datatype_enum)
     info.tensor_shape.CopyFrom(tensor.get_shape().as_proto())
     if isinstance(tensor, SparseTensor):
@@ -39,17 +33,6 @@ def build_tensor_info(tensor: Any) -> TensorInfo:
         info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
     else:
         info.name = tensor.name
-    return info
-
-
-def _info_of_parts(tensor: Any) -> TensorInfo:
-    """A RaggedTensor or IndexedSlices."""
-    spec, info = tensor._type_spec, TensorInfo()
-    written = info.composite_tensor.type_spec
-    written.type_spec_class_name = type(spec).__name__
-    written.type_spec_class = _CLASSES[written.type_spec_class_name]
-    written.type_state.CopyFrom(encode(spec._serialize()))
-    info.composite_tensor.components.extend(build_tensor_info(part) for part in nest.flatten(spec._to_components(tensor)))
     return info
 
 

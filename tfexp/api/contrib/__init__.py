@@ -1,77 +1,9 @@
-"""`tf.contrib`: the parts that tfexp has."""
+"""`tf.contrib`: the few names of it that programs in TensorFlow 1's style need (`features.md`: G10, V2, V4, O4, O6)."""
 
-from tfexp.core.gone import namespace
+from tfexp.core.namespace import lazy_names
 
-_OF_THE_CORE = {
-    "cluster_resolver": "tfexp.distribute.cluster_resolver",
-    "keras": "tfexp.api.keras",
-    "linalg": "tfexp.api.linalg",
-    "quantization": "tfexp.api.quantization",
-    "signal": "tfexp.api.signal",
-}
-_OWN = (
-    "autograph",
-    "batching",
-    "bayesflow",
-    "checkpoint",
-    "compiler",
-    "constrained_optimization",
-    "copy_graph",
-    "crf",
-    "cudnn_rnn",
-    "data",
-    "deprecated",
-    "distribute",
-    "distributions",
-    "eager",
-    "estimator",
-    "factorization",
-    "feature_column",
-    "framework",
-    "graph_editor",
-    "grid_rnn",
-    "hooks",
-    "image",
-    "integrate",
-    "kernel_methods",
-    "layers",
-    "learn",
-    "legacy_seq2seq",
-    "linear_optimizer",
-    "lookup",
-    "losses",
-    "metrics",
-    "mixed_precision",
-    "model_pruning",
-    "nn",
-    "opt",
-    "optimizer_v2",
-    "periodic_resample",
-    "predictor",
-    "proto",
-    "quantize",
-    "receptive_field",
-    "recurrent",
-    "resampler",
-    "rnn",
-    "saved_model",
-    "seq2seq",
-    "slim",
-    "solvers",
-    "sparsemax",
-    "staging",
-    "stateless",
-    "summary",
-    "tensor_forest",
-    "tensorboard",
-    "text",
-    "tfprof",
-    "timeseries",
-    "tpu",
-    "training",
-    "util",
-)
-
-__getattr__, __dir__ = namespace(
-    "tf.contrib", __name__, {**_OF_THE_CORE, **{name: f"tfexp.api.contrib.{name}" for name in _OWN}}
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {},
+    modules={"tfexp.api.contrib": "eager layers legacy_seq2seq rnn"},
 )

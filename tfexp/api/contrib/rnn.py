@@ -1,61 +1,12 @@
-"""`tf.contrib.rnn`: recurrent networks and their cells."""
+"""`tf.contrib.rnn`: older names of `tf.nn.rnn_cell` and `tf.nn` (O6)."""
 
+from tfexp.api.nn import static_bidirectional_rnn as static_bidirectional_rnn
+from tfexp.api.nn import static_rnn as static_rnn
 from tfexp.api.rnn_cell import BasicLSTMCell as BasicLSTMCell
 from tfexp.api.rnn_cell import BasicRNNCell as BasicRNNCell
-from tfexp.api.rnn_cell import DeviceWrapper as DeviceWrapper
 from tfexp.api.rnn_cell import DropoutWrapper as DropoutWrapper
 from tfexp.api.rnn_cell import GRUCell as GRUCell
 from tfexp.api.rnn_cell import LSTMCell as LSTMCell
 from tfexp.api.rnn_cell import LSTMStateTuple as LSTMStateTuple
 from tfexp.api.rnn_cell import MultiRNNCell as MultiRNNCell
-from tfexp.api.rnn_cell import ResidualWrapper as ResidualWrapper
 from tfexp.api.rnn_cell import RNNCell as RNNCell
-from tfexp.contributed.rnn.block import GRUBlockCell as GRUBlockCell
-from tfexp.contributed.rnn.block import GRUBlockCellV2 as GRUBlockCellV2
-from tfexp.contributed.rnn.block import LSTMBlockCell as LSTMBlockCell
-from tfexp.contributed.rnn.block import LSTMBlockFusedCell as LSTMBlockFusedCell
-from tfexp.contributed.rnn.block import LSTMBlockWrapper as LSTMBlockWrapper
-from tfexp.contributed.rnn.convolutional import Conv1DLSTMCell as Conv1DLSTMCell
-from tfexp.contributed.rnn.convolutional import Conv2DLSTMCell as Conv2DLSTMCell
-from tfexp.contributed.rnn.convolutional import Conv3DLSTMCell as Conv3DLSTMCell
-from tfexp.contributed.rnn.convolutional import ConvLSTMCell as ConvLSTMCell
-from tfexp.contributed.rnn.frequency import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
-from tfexp.contributed.rnn.frequency import GridLSTMCell as GridLSTMCell
-from tfexp.contributed.rnn.frequency import TimeFreqLSTMCell as TimeFreqLSTMCell
-from tfexp.contributed.rnn.fused import FusedRNNCell as FusedRNNCell
-from tfexp.contributed.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
-from tfexp.contributed.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
-from tfexp.contributed.rnn.gated import CFNCell as CFNCell
-from tfexp.contributed.rnn.gated import IntersectionRNNCell as IntersectionRNNCell
-from tfexp.contributed.rnn.gated import MinimalRNNCell as MinimalRNNCell
-from tfexp.contributed.rnn.gated import NASCell as NASCell
-from tfexp.contributed.rnn.gated import SRUCell as SRUCell
-from tfexp.contributed.rnn.gated import UGRNNCell as UGRNNCell
-from tfexp.contributed.rnn.independent import IndRNNCell as IndRNNCell
-from tfexp.contributed.rnn.independent import IndyGRUCell as IndyGRUCell
-from tfexp.contributed.rnn.independent import IndyLSTMCell as IndyLSTMCell
-from tfexp.contributed.rnn.lstm import CoupledInputForgetGateLSTMCell as CoupledInputForgetGateLSTMCell
-from tfexp.contributed.rnn.lstm import GLSTMCell as GLSTMCell
-from tfexp.contributed.rnn.lstm import PhasedLSTMCell as PhasedLSTMCell
-from tfexp.contributed.rnn.normalized import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
-from tfexp.contributed.rnn.normalized import LayerNormLSTMCell as LayerNormLSTMCell
-from tfexp.contributed.rnn.normalized import WeightNormLSTMCell as WeightNormLSTMCell
-from tfexp.contributed.rnn.wrappers import AttentionCellWrapper as AttentionCellWrapper
-from tfexp.contributed.rnn.wrappers import CompiledWrapper as CompiledWrapper
-from tfexp.contributed.rnn.wrappers import EmbeddingWrapper as EmbeddingWrapper
-from tfexp.contributed.rnn.wrappers import HighwayWrapper as HighwayWrapper
-from tfexp.contributed.rnn.wrappers import InputProjectionWrapper as InputProjectionWrapper
-from tfexp.contributed.rnn.wrappers import OutputProjectionWrapper as OutputProjectionWrapper
-from tfexp.contributed.stacked_rnn import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
-from tfexp.contributed.stacked_rnn import stack_bidirectional_rnn as stack_bidirectional_rnn
-from tfexp.core.gone import missing_from
-from tfexp.layers.rnn_cell import LayerRNNCell as LayerRNNCell
-from tfexp.layers.rnn_dynamic import batch_size_of as best_effort_input_batch_size
-from tfexp.layers.rnn_dynamic import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
-from tfexp.layers.rnn_dynamic import dynamic_rnn as dynamic_rnn
-from tfexp.layers.rnn_dynamic import transposed as transpose_batch_time
-from tfexp.layers.rnn_static import static_bidirectional_rnn as static_bidirectional_rnn
-from tfexp.layers.rnn_static import static_rnn as static_rnn
-from tfexp.layers.rnn_static import static_state_saving_rnn as static_state_saving_rnn
-
-__getattr__ = missing_from("tf.contrib.rnn")

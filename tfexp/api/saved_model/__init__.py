@@ -1,17 +1,12 @@
 """`tf.saved_model`: models in TensorFlow's exchange format."""
 
 from tfexp.api.saved_model import builder as builder
-from tfexp.api.saved_model import constants as constants
-from tfexp.api.saved_model import experimental as experimental
 from tfexp.api.saved_model import loader as loader
 from tfexp.api.saved_model import main_op as main_op
 from tfexp.api.saved_model import signature_constants as signature_constants
 from tfexp.api.saved_model import signature_def_utils as signature_def_utils
 from tfexp.api.saved_model import tag_constants as tag_constants
 from tfexp.api.saved_model import utils as utils
-from tfexp.core.gone import missing_from
-from tfexp.train.object_models.loading import load_v2 as load_v2
-from tfexp.train.object_models.saving import save as save
 from tfexp.train.saved_model_builder import SavedModelBuilder as Builder
 from tfexp.train.saved_model_builder import main_op_with_restore as main_op_with_restore
 from tfexp.train.saved_model_builder import simple_save as simple_save
@@ -50,4 +45,3 @@ from tfexp.train.signatures import is_valid_signature as is_valid_signature
 from tfexp.train.signatures import predict_signature_def as predict_signature_def
 from tfexp.train.signatures import regression_signature_def as regression_signature_def
 
-__getattr__ = missing_from("tf.saved_model")

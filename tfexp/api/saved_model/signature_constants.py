@@ -1,6 +1,5 @@
 """`tf.saved_model.signature_constants`: the names in signatures."""
 
-from tfexp.core.gone import missing_from
 from tfexp.train.saved_model_names import CLASSIFY_INPUTS as CLASSIFY_INPUTS
 from tfexp.train.saved_model_names import CLASSIFY_METHOD_NAME as CLASSIFY_METHOD_NAME
 from tfexp.train.saved_model_names import CLASSIFY_OUTPUT_CLASSES as CLASSIFY_OUTPUT_CLASSES
@@ -13,4 +12,3 @@ from tfexp.train.saved_model_names import REGRESS_INPUTS as REGRESS_INPUTS
 from tfexp.train.saved_model_names import REGRESS_METHOD_NAME as REGRESS_METHOD_NAME
 from tfexp.train.saved_model_names import REGRESS_OUTPUTS as REGRESS_OUTPUTS
 
-__getattr__ = missing_from("tf.saved_model.signature_constants")

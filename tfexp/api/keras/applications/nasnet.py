@@ -1,9 +1,0 @@
-"""`tf.keras.applications.nasnet`: re-exports."""
-
-from tfexp.core.gone import missing_from
-from tfexp.keras.applications.imagenet_utils import decode_predictions as decode_predictions
-from tfexp.keras.applications.nasnet import NASNetLarge as NASNetLarge
-from tfexp.keras.applications.nasnet import NASNetMobile as NASNetMobile
-from tfexp.keras.applications.nasnet import preprocess_input as preprocess_input
-
-__getattr__ = missing_from("tf.keras.applications.nasnet")

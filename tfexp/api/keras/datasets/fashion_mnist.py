@@ -1,6 +1,0 @@
-"""`tf.keras.datasets.fashion_mnist`."""
-
-from tfexp.core.gone import missing_from
-from tfexp.keras.datasets.fashion_mnist import load_data as load_data
-
-__getattr__ = missing_from("tf.keras.datasets.fashion_mnist")

@@ -1,7 +1,0 @@
-"""`tf.keras.datasets.reuters`."""
-
-from tfexp.core.gone import missing_from
-from tfexp.keras.datasets.reuters import get_word_index as get_word_index
-from tfexp.keras.datasets.reuters import load_data as load_data
-
-__getattr__ = missing_from("tf.keras.datasets.reuters")

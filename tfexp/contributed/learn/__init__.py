@@ -1,1 +1,0 @@
-"""`tf.contrib.learn`: estimators that take arrays, and vocabularies of texts, on `tf.estimator`. Source: TF 1.15."""

@@ -1,1 +1,0 @@
-"""Estimators with models of their own, of feature columns: a file for each kind of model."""

@@ -1,1 +1,0 @@
-"""Heads: what a model's logits are for. `head` is what they share, the others a kind each."""

@@ -1,1 +1,0 @@
-"""Models that are made already: linear ones, and linear and deep ones together."""
