@@ -33,8 +33,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
             "register_tensor_conversion_function"
         ),
         "tfexp.graph.custom_gradient": (
-            "NoGradient=NotDifferentiable NotDifferentiable no_gradient=NotDifferentiable RegisterGradient "
-            "custom_gradient"
+            "NoGradient=NotDifferentiable NotDifferentiable no_gradient=NotDifferentiable RegisterGradient custom_gradient"
         ),
         "tfexp.graph.defaults": "get_default_session",
         "tfexp.graph.dependencies": "group no_op tuple",
@@ -73,8 +72,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.array_join": "concat stack unstack",
         "tfexp.ops.array_mask": "boolean_mask sequence_mask where where_v2",
         "tfexp.ops.array_order": (
-            "invert_permutation matrix_transpose reverse reverse_v2=reverse reverse_sequence roll setdiff1d "
-            "transpose"
+            "invert_permutation matrix_transpose reverse reverse_v2=reverse reverse_sequence roll setdiff1d transpose"
         ),
         "tfexp.ops.array_pad": "pad",
         "tfexp.ops.array_partition": "dynamic_partition dynamic_stitch parallel_stack sparse_to_dense",
@@ -85,9 +83,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.array_unique": "unique unique_with_counts",
         "tfexp.ops.broadcast_shapes": "broadcast_dynamic_shape broadcast_static_shape meshgrid",
         "tfexp.ops.case": "case switch_case",
-        "tfexp.ops.cast": (
-            "cast saturate_cast to_bfloat16 to_complex64 to_complex128 to_double to_float to_int32 to_int64"
-        ),
+        "tfexp.ops.cast": ("cast saturate_cast to_bfloat16 to_complex64 to_complex128 to_double to_float to_int32 to_int64"),
         "tfexp.ops.check": "Assert Print add_check_numerics_ops check_numerics verify_tensor_all_finite",
         "tfexp.ops.check_compare": (
             "assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal "
@@ -107,8 +103,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.diagonal": "diag diag_part eye matrix_band_part matrix_diag matrix_diag_part matrix_set_diag trace",
         "tfexp.ops.eager_variables": "disable_resource_variables enable_resource_variables resource_variables_enabled",
         "tfexp.ops.elementwise_binary": (
-            "accumulate_n add add_n atan2 maximum minimum multiply=mul pow scalar_mul squared_difference "
-            "subtract=sub"
+            "accumulate_n add add_n atan2 maximum minimum multiply=mul pow scalar_mul squared_difference subtract=sub"
         ),
         "tfexp.ops.elementwise_division": (
             "div div_no_nan divide floor_div floordiv floormod mod=floormod realdiv=real_div truediv "
@@ -138,12 +133,10 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.matrix_initializers": "orthogonal_initializer",
         "tfexp.ops.norm": "norm",
         "tfexp.ops.parsing": (
-            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example "
-            "parse_single_example"
+            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example parse_single_example"
         ),
         "tfexp.ops.partitioned_variables": (
-            "create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner "
-            "variable_axis_size_partitioner"
+            "create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"
         ),
         "tfexp.ops.py_func": "numpy_function py_func py_function",
         "tfexp.ops.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
@@ -151,8 +144,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.random_crop": "random_crop",
         "tfexp.ops.random_gamma": "random_gamma random_poisson",
         "tfexp.ops.readers": (
-            "FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TextLineReader TFRecordReader "
-            "WholeFileReader"
+            "FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TextLineReader TFRecordReader WholeFileReader"
         ),
         "tfexp.ops.reduce": "reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
         "tfexp.ops.reduce_composite": "count_nonzero reduce_logsumexp",

@@ -60,12 +60,13 @@ def _module(fullname: str) -> types.ModuleType | None:
     """The module that answers for `tensorflow.…`, or None."""
     if fullname in PRIVATE_MODULES:
         return importlib.import_module(PRIVATE_MODULES[fullname])
-    if any(private.startswith(f"{fullname}.") for private in PRIVATE_MODULES):
-        return types.ModuleType(fullname)  # a package on the way to one of them
     found: object = tfexp
     for part in fullname.split(".")[1:]:
         found = getattr(found, part, None)
-    return found if isinstance(found, types.ModuleType) else None
+    if isinstance(found, types.ModuleType):
+        return found
+    is_on_the_way = any(private.startswith(f"{fullname}.") for private in PRIVATE_MODULES)
+    return types.ModuleType(fullname) if is_on_the_way else None
 
 
 class _Loader(importlib.abc.Loader):

@@ -18,6 +18,7 @@ from tfexp.core.op import Op
 __all__ = ["Documented", "documented", "namespaces"]
 
 _PLAIN = (bool, int, float, str, bytes, type(None))
+_TYPING = ("Any", "Callable", "Sequence", "annotations")  # imported for annotations
 _FOREIGN = ("tf.compat.v1", "tf.flags", "tf.app.flags", "tf.raw_ops")  # this library itself, absl's, one function an op
 
 
@@ -80,7 +81,7 @@ def documented() -> dict[str, dict[str, Documented]]:
 def _public(module: types.ModuleType) -> Iterable[tuple[str, Any]]:
     """The names of a namespace: those of its table, or what its file imports and defines."""
     listed = getattr(module, "__all__", ()) if "__getattr__" in vars(module) else vars(module)
-    return [(name, getattr(module, name)) for name in sorted(listed) if not name.startswith("_") and name != "annotations"]
+    return [(name, getattr(module, name)) for name in sorted(listed) if not name.startswith("_") and name not in _TYPING]
 
 
 def _described(name: str, thing: Any, at: str) -> Documented:

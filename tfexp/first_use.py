@@ -1,18 +1,17 @@
 """What `import tfexp` installs: the registries that every graph goes through. The one module that knows all stages.
 
-At once: operators of tensors, variables of eager execution, sessions of this process. When first asked for: ops, by their
-names, and sessions at servers, by the scheme of their target.
+At once: operators of tensors, variables. When first asked for: ops, by their names, and sessions, by the scheme of their
+target (none: in this process).
 """
 
 from tfexp.graph import apply as _apply
 from tfexp.ops import eager_variables as _eager_variables
 from tfexp.ops import index
 from tfexp.ops import overloads as _overloads
-from tfexp.runtime import functions as _functions
-from tfexp.runtime import local as _local
 from tfexp.runtime.backend import register_on_first_use
 
-__all__ = ["_apply", "_eager_variables", "_functions", "_local", "_overloads"]
+__all__ = ["_apply", "_eager_variables", "_overloads"]
 
 index.install()
+register_on_first_use("", "tfexp.runtime.functions")
 register_on_first_use("grpc", "tfexp.distributed.server")

@@ -19,8 +19,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "squared_difference subtract=sub"
         ),
         "tfexp.ops.elementwise_division": (
-            "divide_no_nan=div_no_nan divide floordiv floormod mod=floormod reciprocal_no_nan truediv xdivy "
-            "xlog1py xlogy"
+            "divide_no_nan=div_no_nan divide floordiv floormod mod=floormod reciprocal_no_nan truediv xdivy xlog1py xlogy"
         ),
         "tfexp.ops.elementwise_gamma": "betainc igamma igammac",
         "tfexp.ops.elementwise_rounding": "ceil floor is_finite is_inf is_nan nextafter rint round",

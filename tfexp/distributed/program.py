@@ -18,6 +18,7 @@ from tfexp.graph.tensor import Tensor
 from tfexp.plan.cohesion import frames_of
 from tfexp.plan.primitives import ENTERS
 from tfexp.plan.stages import HELD
+from tfexp.runtime import functions as _functions  # noqa: F401 (binds the functions that kernels call)
 from tfexp.runtime.cpu import configure
 from tfexp.runtime.local import LocalBackend
 from tfexp.runtime.partial_run import PartialStep

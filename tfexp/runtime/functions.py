@@ -1,4 +1,7 @@
-"""Functions of a graph's library as kernels call them: data sets do, once for each element."""
+"""Functions of a graph's library as kernels call them: data sets do, once for each element.
+
+Importing this module makes local sessions complete: it registers their backend and binds functions for kernels.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.graph.function import Function
-from tfexp.runtime.local import LocalBackend, LocalStep
+from tfexp.runtime.backend import register_backend
+from tfexp.runtime.local import LocalBackend, LocalStep, open_session, reset
 from tfexp.runtime.resources import AnyResources, SessionResources
 from tfexp.runtime.step import install_function_binder
 
@@ -57,3 +61,4 @@ class BoundFunction:
 
 
 install_function_binder(BoundFunction)
+register_backend("", open_session, reset)

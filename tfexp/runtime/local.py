@@ -27,7 +27,6 @@ from tfexp.plan.codegen import Source, generate
 from tfexp.plan.measured import makespan
 from tfexp.plan.passes import make_plan
 from tfexp.plan.plan import Plan
-from tfexp.runtime.backend import register_backend
 from tfexp.runtime.blas import product_adder
 from tfexp.runtime.compiled import Compiled, compile_plan
 from tfexp.runtime.cpu import configure, denormals_flushed
@@ -330,7 +329,7 @@ class LocalStep:
                     record_graphs(run_metadata, self.plan(None, optimise=False), compiled.plan)
 
 
-def _open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
+def open_session(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> LocalBackend:
     tell_unsupported(config)
     configure(0 if config is None else config.intra_op_parallelism_threads)
     backend = LocalBackend(graph, config, devices=local_devices(config))
@@ -344,6 +343,3 @@ def reset(target: str, containers: Sequence[str] | None, config: Any) -> None:
     """Close all local sessions, and with them what their containers hold."""
     for backend in list(_open):
         backend.close()
-
-
-register_backend("", _open_session, reset)

@@ -31,9 +31,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "tfexp.train.checkpoint_utils": "list_variables load_checkpoint load_variable",
         "tfexp.train.coordinator": "Coordinator LooperThread",
-        "tfexp.train.cosine_schedules": (
-            "cosine_decay cosine_decay_restarts linear_cosine_decay noisy_linear_cosine_decay"
-        ),
+        "tfexp.train.cosine_schedules": ("cosine_decay cosine_decay_restarts linear_cosine_decay noisy_linear_cosine_decay"),
         "tfexp.train.device_setter": "replica_device_setter",
         "tfexp.train.ftrl": "FtrlOptimizer",
         "tfexp.train.global_step": (

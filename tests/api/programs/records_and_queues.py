@@ -5,21 +5,19 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.core.example import example_pb2, feature_pb2
-from tensorflow.python.lib.io import tf_record
-from tensorflow.python.saved_model import signature_constants, tag_constants
+from tensorflow.compat.v1.saved_model import signature_constants, tag_constants
 
 folder = tempfile.mkdtemp()
 path = os.path.join(folder, "examples.tfrecord")
-with tf_record.TFRecordWriter(path) as writer:
+with tf.python_io.TFRecordWriter(path) as writer:
     for i in range(20):
         feature = {
-            "x": feature_pb2.Feature(float_list=feature_pb2.FloatList(value=[i, i + 1])),
+            "x": tf.train.Feature(float_list=tf.train.FloatList(value=[i, i + 1])),
             "y": tf.train.Feature(int64_list=tf.train.Int64List(value=[i])),
             "image": tf.train.Feature(bytes_list=tf.train.BytesList(value=[np.full([2, 2, 3], i, np.uint8).tobytes()])),
         }
         features = tf.train.Features(feature=feature)
-        writer.write(example_pb2.Example(features=features).SerializeToString())
+        writer.write(tf.train.Example(features=features).SerializeToString())
 _, record = tf.TFRecordReader().read(tf.train.string_input_producer([path], num_epochs=1, shuffle=False))
 spec = {"x": tf.FixedLenFeature([2], tf.float32), "y": tf.FixedLenFeature([], tf.int64)}
 parsed = tf.parse_single_example(record, features={**spec, "image": tf.FixedLenFeature([], tf.string)})

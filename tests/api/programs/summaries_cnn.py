@@ -1,4 +1,4 @@
-"""A convolutional classifier with flags, summaries, a traced step and contrib layers, as in tutorials."""
+"""A convolutional classifier with flags, summaries, a traced step and regularized layers, as in tutorials."""
 
 import os
 import sys
@@ -6,7 +6,6 @@ import tempfile
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.contrib.layers.python.layers import fully_connected
 
 flags = tf.app.flags
 FLAGS = flags.FLAGS
@@ -46,10 +45,10 @@ def main(_):
         biases = tf.Variable(tf.constant(0.1, shape=[8]))
         hidden = tf.nn.relu(tf.nn.conv2d(image, weights, strides=[1, 1, 1, 1], padding="SAME") + biases)
     hidden = tf.nn.max_pool(hidden, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME")
-    hidden = fully_connected(tf.contrib.layers.flatten(hidden), 32, scope="fc1")
+    hidden = tf.layers.dense(tf.layers.flatten(hidden), 32, tf.nn.relu, name="fc1")
     keep = tf.placeholder(tf.float32)
     regularizer = tf.contrib.layers.l2_regularizer(1e-4)
-    logits = fully_connected(tf.nn.dropout(hidden, keep), 10, activation_fn=None, weights_regularizer=regularizer)
+    logits = tf.layers.dense(tf.nn.dropout(hidden, keep), 10, kernel_regularizer=regularizer, name="logits")
     loss = tf.losses.sparse_softmax_cross_entropy(labels=labels, logits=logits)
     tf.summary.scalar("loss", loss)
     total = loss + tf.add_n(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
@@ -68,8 +67,8 @@ def main(_):
         assert 0 <= session.run(accuracy, feeds) <= 1
     writer.close()
     names = [v.name for v in tf.trainable_variables()]
-    expected = ["conv/weights:0", "conv/Variable:0", "fc1/weights:0", "fc1/biases:0"]
-    assert names == [*expected, "fully_connected/weights:0", "fully_connected/biases:0"], names
+    expected = ["conv/weights:0", "conv/Variable:0", "fc1/kernel:0", "fc1/bias:0"]
+    assert names == [*expected, "logits/kernel:0", "logits/bias:0"], names
     (file,) = tf.gfile.Glob(os.path.join(folder, "train", "events*"))
     events = list(tf.train.summary_iterator(file))
     assert [e.step for e in events if e.HasField("summary")] == [0, 1, 2]
