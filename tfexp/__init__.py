@@ -101,6 +101,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.decode_csv": "decode_csv",
         "tfexp.ops.decode_raw": "decode_compressed decode_json_example decode_raw parse_tensor serialize_tensor",
         "tfexp.ops.diagonal": "diag diag_part eye matrix_band_part matrix_diag matrix_diag_part matrix_set_diag trace",
+        "tfexp.ops.edit_distance": "edit_distance",
         "tfexp.ops.eager_variables": "disable_resource_variables enable_resource_variables resource_variables_enabled",
         "tfexp.ops.elementwise_binary": (
             "accumulate_n add add_n atan2 maximum minimum multiply=mul pow scalar_mul squared_difference subtract=sub"
@@ -152,6 +153,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
             "batch_scatter_update scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add "
             "scatter_nd_sub scatter_nd_update scatter_sub scatter_update"
         ),
+        "tfexp.ops.searchsorted": "searchsorted",
         "tfexp.ops.segment": (
             "segment_max segment_mean segment_min segment_prod segment_sum unsorted_segment_max "
             "unsorted_segment_min unsorted_segment_prod unsorted_segment_sum"

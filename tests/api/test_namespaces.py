@@ -43,7 +43,9 @@ def test_star_import_brings_what_loads_late() -> None:
     assert isinstance(names["nn"], types.ModuleType)
 
 
-@pytest.mark.parametrize("space, name", [("tf", "lite"), ("tf.nn", "ctc_loss"), ("tf.train", "Checkpoint"), ("tf.contrib", "slim")])
+@pytest.mark.parametrize(
+    "space, name", [("tf", "lite"), ("tf.nn", "ctc_loss"), ("tf.train", "Checkpoint"), ("tf.contrib", "slim")]
+)
 def test_a_missing_name_is_one_attribute_error(space: str, name: str) -> None:
     module = namespaces()[space]
     with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute '{name}'$"):
@@ -66,8 +68,12 @@ def test_names_of_tensorflow_0_name_their_replacement(module: types.ModuleType, 
 
 
 def test_symbols_lists_a_namespace_and_refuses_another() -> None:
-    listed = subprocess.run([sys.executable, "-m", "tfexp.symbols", "nn.rnn_cell"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [sys.executable, "-m", "tfexp.symbols", "nn.rnn_cell"], capture_output=True, text=True, check=True
+    )
     assert "tf.nn.rnn_cell.GRUCell" in listed.stdout.split()
-    refused = subprocess.run([sys.executable, "-m", "tfexp.symbols", "tf.trian"], capture_output=True, text=True, check=False)
+    refused = subprocess.run(
+        [sys.executable, "-m", "tfexp.symbols", "tf.trian"], capture_output=True, text=True, check=False
+    )
     assert refused.returncode == 2
     assert "tf.train" in refused.stderr

@@ -45,6 +45,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "tfexp.ops.nn_sampled": "nce_loss sampled_softmax_loss",
         "tfexp.ops.nn_softmax": "log_softmax softmax",
+        "tfexp.ops.nn_swish": "swish",
         "tfexp.ops.nn_topk": "in_top_k top_k",
         "tfexp.ops.space_batch": "depth_to_space space_to_batch space_to_depth",
     },

@@ -238,37 +238,6 @@ def fused_batch_norm_inference(tf: Any) -> Outcome:
     return runs(Run([y, *found], feeds, **_LOOSE))
 
 
-@program("O5: statistics")
-def statistics(tf: Any) -> Outcome:
-    x, w = tf.placeholder(tf.float32, [2, 5, 3]), tf.placeholder(tf.float32, [2, 5, 1])
-    z = tf.placeholder(tf.float32, [None, 5, 3])
-    vectors = [tf.placeholder(tf.float32, [3]) for _ in range(4)]
-    images = tf.placeholder(tf.float32, [2, 3, 2, 3])
-    made = [
-        *tf.nn.weighted_moments(x, [0, 1], w),
-        *tf.nn.normalize_moments(*tf.nn.sufficient_statistics(x, [0, 1])[:3], None),
-        *tf.nn.normalize_moments(*tf.nn.sufficient_statistics(z, [0, 1], shift=0.5, keep_dims=True)[:3], 0.5),
-        tf.nn.batch_norm_with_global_normalization(images, *vectors, 1e-3, True),
-    ]
-    feeds = {
-        x: values("stx", 2, 5, 3),
-        w: values("stw", 2, 5, 1, low=0.1),
-        z: values("stz", 2, 5, 3),
-        images: values("sti", 2, 3, 2, 3),
-        **{v: values(f"st{i}", 3, low=0.5, high=2) for i, v in enumerate(vectors)},
-    }
-    return runs(Run(made, feeds, **_LOOSE))
-
-
-@program("O5: morphology")
-def morphology(tf: Any) -> Outcome:
-    def make(x: Any, w: Any) -> Any:
-        dilated = tf.nn.dilation2d(x, w, [1, 1, 1, 1], [1, 2, 1, 1], "SAME")
-        return dilated + tf.nn.erosion2d(x, w, [1, 1, 1, 1], [1, 1, 1, 1], "SAME")
-
-    return _differentiated(tf, make, (2, 5, 4, 3), (2, 3, 3), second=False, name="mo")
-
-
 @program("O5: space to batch and depth, and back")
 def space(tf: Any) -> Outcome:
     x, z = tf.placeholder(tf.float32, [2, 6, 4, 3]), tf.placeholder(tf.float32, [4, 3, 2, 8])

@@ -10,52 +10,8 @@ from tests.golden.programs.datasets_elements import fetched
 from tests.golden.programs.registry import Outcome, Run, program, runs
 
 
-@program("D6: group_by_window with a size, and with a function of the key")
-def group_by_window(tf: Any) -> Outcome:
-    group = tf.data.experimental.group_by_window
-    fixed = tf.data.Dataset.range(11).apply(group(lambda v: v % 3, lambda key, w: w.batch(4), window_size=2))
-    sized = tf.data.Dataset.range(11).apply(
-        group(lambda v: v % 2, lambda key, w: w.batch(9), window_size_func=lambda key: key * 2 + 1)
-    )
-    return fetched(tf, tf.data.Dataset.zip((fixed, sized)), 6)
-
-
-@program("D6: group_by_reducer")
-def group_by_reducer(tf: Any) -> Outcome:
-    experimental = tf.data.experimental
-    reducer = experimental.Reducer(
-        lambda key: (np.int64(0), tf.cast(key, tf.float32)),
-        lambda state, v: (state[0] + v, state[1] * 2.0),
-        lambda total, power: {"total": total, "power": power},
-    )
-    return fetched(tf, tf.data.Dataset.range(10).apply(experimental.group_by_reducer(lambda v: v % 3, reducer)), 3)
-
-
 def _lengths(tf: Any) -> Any:
     return tf.data.Dataset.from_tensor_slices([1, 5, 2, 9, 4, 3, 7, 1, 6, 8]).map(lambda n: tf.fill([n], n))
-
-
-@program("D6: bucket_by_sequence_length")
-def buckets(tf: Any) -> Outcome:
-    bucket = tf.data.experimental.bucket_by_sequence_length
-    return fetched(tf, _lengths(tf).apply(bucket(lambda v: tf.shape(v)[0], [3, 6], [2, 3, 2])), 5)
-
-
-@program("D6: bucket_by_sequence_length up to the boundary, with shapes")
-def buckets_to_boundary(tf: Any) -> Outcome:
-    bucket = tf.data.experimental.bucket_by_sequence_length
-    data = _lengths(tf).map(lambda v: (v, tf.shape(v)[0]))
-    data = data.apply(
-        bucket(
-            lambda v, n: n,
-            [4, 8, 10],
-            [2, 3, 1, 1],
-            padded_shapes=([None], []),
-            padding_values=(-1, 0),
-            pad_to_bucket_boundary=True,
-        )
-    )
-    return fetched(tf, data, 4)
 
 
 @program("D6: sample_from_datasets with weights and a seed")
@@ -179,16 +135,3 @@ def options(tf: Any) -> Outcome:
     chosen.experimental_threading.private_threadpool_size = 2
     data = tf.data.Dataset.range(5).map(lambda v: v + 1).with_options(chosen).batch(2)
     return fetched(tf, data, 1, kept=data.options().experimental_optimization.map_fusion)
-
-
-@program("D6: to another device")
-def to_device(tf: Any) -> Outcome:
-    data = tf.data.Dataset.range(4).map(lambda v: v * v)
-    copied = data.apply(tf.data.experimental.copy_to_device("/cpu:0"))
-    return fetched(tf, copied, 4)
-
-
-@program("D6: prefetched to a device")
-def to_device_ahead(tf: Any) -> Outcome:
-    data = tf.data.Dataset.range(4).apply(tf.data.experimental.prefetch_to_device("/cpu:0", 2))
-    return fetched(tf, data, 4)

@@ -44,7 +44,7 @@ def by_index(tf: Any) -> Outcome:
     return runs(Run(made, feeds))
 
 
-@program("O1: tf.searchsorted, tf.histogram_fixed_width_bins")
+@program("O1: tf.searchsorted")
 def places(tf: Any) -> Outcome:
     rows, wanted = tf.placeholder(tf.float32, [2, 3]), tf.placeholder(tf.float32, [2, 5])
     line, few = tf.placeholder(tf.int32, None), tf.placeholder(tf.int32, [None])
@@ -52,8 +52,6 @@ def places(tf: Any) -> Outcome:
         tf.searchsorted(rows, wanted),
         tf.searchsorted(rows, wanted, side="right", out_type=tf.int64, name="named"),
         tf.searchsorted(line, few),
-        tf.histogram_fixed_width_bins(wanted, [-1.0, 1.0], nbins=5),
-        tf.histogram_fixed_width_bins(rows, [0.0, 0.5], nbins=3, dtype=tf.int64, name="bins"),
     ]
     feeds = {
         rows: np.sort(values("r", 2, 3)),
@@ -62,33 +60,6 @@ def places(tf: Any) -> Outcome:
         few: np.int32([3, 0, 9]),
     }
     return runs(Run(made, feeds))
-
-
-@program("O1: tf.print")
-def printing(tf: Any) -> Outcome:
-    v = tf.Variable(1.5, name="v")
-    sparse = tf.SparseTensor([[0]], [1], [2])
-    made = [
-        tf.print("text", tf.constant([1, 2, 3]), v, {"k": tf.constant([1]), "j": "s"}, summarize=2),
-        tf.print(tf.constant("alone")),
-        tf.print([tf.constant(1), (2.5, None)], sparse, sep=",", end="!", name="named"),
-        tf.print(),
-        tf.print(tf.constant(True), output_stream=tf.logging.info),
-        tf.print(tf.constant(True), output_stream="file://some/where"),
-    ]
-    refused = [raised(lambda: tf.print("a", output_stream="nowhere")), raised(lambda: tf.print("a", other=1))]
-    return Outcome(facts={"names": [one.name for one in made], "refused": refused})
-
-
-@program("O1: tf.fingerprint, tf.guarantee_const, tf.timestamp, tf.floor_div")
-def assorted(tf: Any) -> Outcome:
-    words, numbers = tf.constant([["a", "b"], ["c", "d"]]), tf.placeholder(tf.float32, [2, 3])
-    made = [
-        *(tf.fingerprint(words), tf.fingerprint(words[0]), tf.fingerprint(numbers), tf.guarantee_const(numbers)),
-        tf.floor_div(numbers, 0.5),
-    ]
-    tf.timestamp(name="now")
-    return runs(Run(made, {numbers: values("n", 2, 3)}))
 
 
 @program("O1: tf.nn.swish and its gradient; tf.grad_pass_through")
@@ -113,42 +84,3 @@ def unigrams(tf: Any) -> Outcome:
         ),
     ]
     return runs(Run([one for several in made for one in several]))
-
-
-@program("O5: fractional pooling, laid out by seeds, and the gradients of maxima; TensorFlow knows no true static shape")
-def fractional_pooling(tf: Any) -> Outcome:
-    x, y = tf.placeholder(tf.float32, [2, None, None, 3]), tf.placeholder(tf.float64, None)
-    integers = tf.placeholder(tf.int32, None)
-    fixed = {"deterministic": True, "seed": 7, "seed2": 8}
-    made = [
-        tf.nn.fractional_max_pool(x, [1.0, 1.44, 1.73, 1.0], **fixed),
-        tf.nn.fractional_max_pool(y, (1.0, 1.2, 1.5, 1.0), True, True, deterministic=True, seed=3, name="named"),
-        tf.nn.fractional_avg_pool(x, [1.0, 1.44, 1.73, 1.0], True, True, **fixed),
-        tf.nn.fractional_avg_pool(y, (1.0, 2.0, 1.0, 1.0), **fixed),
-        tf.nn.fractional_avg_pool(integers, (1.0, 1.3, 2.2, 1.0), False, True, deterministic=True, seed2=-5),
-    ]
-    found = tf.gradients([tf.square(pooled[0]) for pooled in made[:2]], [x, y])
-    feeds = {x: values("x", 2, 11, 13, 3), y: values("y", 1, 5, 7, 2), integers: values("i", 2, 29, 31, 1) * 100}
-    feeds[integers] = feeds[integers].astype(np.int32)
-    return runs(Run([*(t for pooled in made for t in pooled), *found], feeds))
-
-
-@program("O12: tf.image.combined_non_max_suppression")
-def boxes_of_all_classes(tf: Any) -> Outcome:
-    boxes, scores = tf.placeholder(tf.float32, [2, 5, 1, 4]), tf.placeholder(tf.float32, [2, 5, 3])
-    wide, unknown = tf.placeholder(tf.float32, [None, None, 3, 4]), tf.placeholder(tf.float32, None)
-    made = [
-        tf.image.combined_non_max_suppression(boxes, scores, 2, 4),
-        tf.image.combined_non_max_suppression(boxes, scores, 2, 40, 0.3, 0.1, pad_per_class=True, name="named"),
-        tf.image.combined_non_max_suppression(wide, unknown, 3, 7, clip_boxes=False),
-        tf.image.combined_non_max_suppression(unknown, unknown, tf.placeholder(tf.int32, []), 7, pad_per_class=True),
-    ]
-    corners = np.abs(values("corners", 2, 5, 1, 2))
-    given = np.concatenate([corners, corners + np.abs(values("sides", 2, 5, 1, 2))], -1)
-    feeds = {
-        boxes: given,
-        scores: values("scores", 2, 5, 3),
-        wide: np.repeat(given, 3, 2),
-        unknown: values("marks", 2, 5, 3),
-    }
-    return runs(Run([t for found in made[:3] for t in found], feeds))

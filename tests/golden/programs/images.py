@@ -123,54 +123,6 @@ def resized(tf: Any) -> Outcome:
 
 
 @program(SOURCE)
-def resizing_gradients(tf: Any) -> Outcome:
-    x = _image(tf, 2, 7, 5, 3)
-    boxes, of = tf.constant([[0.1, 0.2, 0.8, 0.9], [0.9, 0.1, 0.2, 0.7]]), tf.constant([1, 0])
-    ys = [
-        tf.image.resize_bilinear(x, [3, 11], align_corners=True),
-        tf.image.resize_nearest_neighbor(x, [3, 11]),
-        tf.image.resize_bicubic(x, [3, 11], half_pixel_centers=True),
-        tf.image.crop_and_resize(x, boxes, of, [3, 4]),
-    ]
-    grads = [tf.gradients(y * y, x)[0] for y in ys] + [tf.gradients(ys[-1], boxes)[0]]
-    return runs(Run([*ys, *grads], {x: values("x", 2, 7, 5, 3)}, rtol=1e-4, atol=1e-4))
-
-
-@program(SOURCE)
-def patches(tf: Any) -> Outcome:
-    x = _image(tf, 2, 7, 5, 3)
-    y = tf.extract_image_patches(x, [1, 3, 2, 1], [1, 2, 1, 1], [1, 2, 1, 1], "SAME")
-    return runs(Run([y, tf.gradients(y * y, x)[0]], {x: values("x", 2, 7, 5, 3)}, rtol=1e-4, atol=1e-5))
-
-
-@program(SOURCE)
-def differences(tf: Any) -> Outcome:
-    x, y = _image(tf, 2, 13, 17, 3), _image(tf, 2, 13, 17, 3, name="y")
-    made = [tf.image.total_variation(x), tf.image.total_variation(x[0]), *tf.image.image_gradients(x)]
-    made += [tf.image.sobel_edges(x), tf.image.psnr(x, y, 1.0)]
-    some, others = (_image(tf, None, None, None, None, name=name) for name in ("some", "others"))
-    made += [tf.image.ssim(some, others, 1.0)]
-    feeds = {image: values(image.op.name, 2, 13, 17, 3) * 0.25 + 0.5 for image in (x, y, some, others)}
-    return runs(Run(made, feeds, rtol=1e-4, atol=1e-4))
-
-
-@program(SOURCE)
-def boxes(tf: Any) -> Outcome:
-    tf.set_random_seed(3)
-    corners = values("boxes", 7, 4) * 0.1 + 0.3
-    corners[:, 2:] += 0.3
-    scores = values("scores", 7)
-    chosen = [
-        tf.image.non_max_suppression(corners, scores, 3),
-        tf.image.non_max_suppression(corners, scores, 5, 0.3, 0.1),
-        *tf.image.non_max_suppression_with_scores(corners, scores, 5, 0.3, 0.1, 0.5),
-        tf.image.non_max_suppression_overlaps(values("o", 7, 7), scores, 5),
-    ]
-    part = tf.image.sample_distorted_bounding_box([97, 53, 3], corners[None].clip(0, 1), seed=5, min_object_covered=0.3)
-    return runs(Run([*chosen, *part], rtol=1e-4), Run(list(part)))
-
-
-@program(SOURCE)
 def files(tf: Any) -> Outcome:
     contents = tf.placeholder(tf.string, [], name="contents")
     made = [
@@ -182,8 +134,6 @@ def files(tf: Any) -> Outcome:
         tf.image.extract_jpeg_shape(contents),
         tf.image.decode_and_crop_jpeg(contents, [1, 2, 3, 4]),
         tf.image.adjust_jpeg_quality(tf.zeros([3, 5, 3]), 50),
-        *tf.audio.decode_wav(contents, 1),
-        tf.audio.encode_wav(tf.zeros([5, 2]), 8000),
         tf.image.encode_jpeg(tf.zeros([5, 2, 3], tf.uint8), quality=90),
         tf.image.encode_png(tf.zeros([5, 2, 3], tf.uint8)),
     ]

@@ -194,26 +194,6 @@ def state_saving(tf: Any) -> Outcome:
 
 
 @program(SOURCE)
-def raw(tf: Any) -> Outcome:
-    x = tf.placeholder(tf.float32, [4, 2, 7], name="x")
-    lengths = tf.placeholder(tf.int32, [2], name="lengths")
-    steps = tf.TensorArray(tf.float32, 4).unstack(x)
-    with tf.variable_scope("model", initializer=_initializer(tf)):
-        cell = tf.nn.rnn_cell.LSTMCell(5)
-
-        def advance(time: Any, output: Any, state: Any, loop_state: Any) -> Any:
-            following = cell.zero_state(2, tf.float32) if output is None else state
-            finished = time >= lengths
-            read = lambda: steps.read(time)  # noqa: E731
-            inputs = tf.cond(tf.reduce_all(finished), lambda: tf.zeros([2, 7]), read)
-            return finished, inputs, following, output, None
-
-        outputs, state, _ = tf.nn.raw_rnn(cell, advance)
-    feeds = {x: values("x", 4, 2, 7), lengths: np.array([3, 1], np.int32)}
-    return runs(Run(tf.global_variables_initializer()), Run(_flat(tf, outputs.stack(), state), feeds))
-
-
-@program(SOURCE)
 def dropout_wrapper(tf: Any) -> Outcome:
     x = tf.placeholder(tf.float32, [2, 3, 7], name="x")
     c = tf.nn.rnn_cell

@@ -24,7 +24,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "times_scalar": lambda tf, x, w: x * 2.0,
     "over": lambda tf, x, w: x / tf.slice(w, [0, 0], [1, 4]),
     "over_row": lambda tf, x, w: x / w[0, :4],
-    "split": lambda tf, x, w: tf.sparse_split(sp_input=x, num_split=3, axis=1)[0],
     "reset_shape": lambda tf, x, w: tf.sparse_reset_shape(x),
     "reset_shape_given": lambda tf, x, w: tf.sparse_reset_shape(x, [5, 5]),
     "expand_dims": lambda tf, x, w: tf.sparse.expand_dims(x, 1),
@@ -41,7 +40,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 # Those of embeddings are in tests/ops/test_embedding_sparse.py: TensorFlow knows more of their shapes.
 # What is not differentiable, and embeddings: of their gradients' shapes TensorFlow knows more (test_embedding_sparse.py).
-WITHOUT_GRADIENTS = ("reduce_max", "reduce_sum_sparse", "split", "maximum", "minimum", "times_scalar", "embeddings")
+WITHOUT_GRADIENTS = ("reduce_max", "reduce_sum_sparse", "maximum", "minimum", "times_scalar", "embeddings")
 
 
 def _sparse(tf: Any, indices: Any, elements: Any, dims: Any) -> Any:
@@ -87,14 +86,6 @@ def identities(tf: Any) -> Outcome:
 @program(SOURCE)
 def indicators(tf: Any) -> Outcome:
     return runs(Run(tf.sparse_to_indicator(_ids(tf), 5)))
-
-
-@program(SOURCE)
-def splits(tf: Any) -> Outcome:
-    x = _sparse(tf, [[0, 0], [1, 3], [2, 4]], [1, 2, 3], [3, 5])
-    parts = tf.sparse_split(sp_input=x, num_split=3, axis=-1)
-    missing = [raised(lambda: tf.sparse_split(sp_input=x, axis=1)), raised(lambda: tf.sparse_split(sp_input=x, num_split=2))]
-    return runs(Run([part for y in parts for part in _parts(tf, y)]), missing=missing)
 
 
 @program(SOURCE)

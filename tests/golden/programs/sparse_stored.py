@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tests.golden.programs.registry import Outcome, Run, program, raised, register, runs
+from tests.golden.programs.registry import Outcome, Run, program, register, runs
 
 SOURCE = "O2"
 INDICES = [[0, 1], [1, 0], [1, 2]]
@@ -73,58 +73,3 @@ def _batch(tf: Any, make: Callable[..., Any]) -> Outcome:
 
 for _name, _make in BATCHES.items():
     register("sparse_stored", _name, SOURCE, lambda tf, m=_make: _batch(tf, m))
-
-
-@program(SOURCE)
-def sets_of_dense(tf: Any) -> Outcome:
-    a = tf.constant([[[1, 2, 2], [3, 4, 5]], [[6, 6, 6], [7, 8, -9]]])
-    b = tf.constant([[[2, 9, 9], [3, 3, 4]], [[1, 2, 3], [-9, 8, 1]]])
-    found = [tf.sets.union(a, b), tf.sets.intersection(a, b), tf.sets.difference(a, b), tf.sets.difference(a, b, False)]
-    words = tf.sets.union(tf.constant([["b", "a"]]), tf.constant([["c", "a"]]))
-    return runs(Run(_parts(*found, words)), shapes=[x.get_shape().as_list() for x in found])
-
-
-@program(SOURCE)
-def sets_of_sparse(tf: Any) -> Outcome:
-    a, b = _sparse(tf, [[0, 0], [0, 1], [1, 0]], [1, 2, 3], [2, 3]), _sparse(tf, [[0, 0], [1, 0], [1, 1]], [2, 4, 3], [2, 2])
-    dense = tf.constant([[1, 1], [4, 9]])
-    found = [tf.sets.union(a, b), tf.sets.union(dense, b), tf.sets.union(b, dense), tf.sets.difference(b, dense)]
-    sizes = [tf.sets.size(a), tf.sets.set_size(_sparse(tf, [[0, 0], [0, 1], [2, 1]], [3, 3, 4], [3, 2]))]
-    return runs(Run([*_parts(*found), *sizes]), shapes=[x.get_shape().as_list() for x in found])
-
-
-@program(SOURCE)
-def sets_that_are_refused(tf: Any) -> Outcome:
-    one = tf.constant([[1]])
-    refused = {
-        "type": raised(lambda: tf.sets.union(tf.constant([[1.0]]), tf.constant([[1.0]]))),
-        "types": raised(lambda: tf.sets.union(one, tf.constant([[1.0]]))),
-        "shapes": raised(lambda: tf.sets.union(one, tf.constant([[1], [2]]))),
-        "ranks": raised(lambda: tf.sets.union(tf.constant([1]), one)),
-        "size": raised(lambda: tf.sets.size(one)),
-    }
-    return runs(refused=refused)
-
-
-@program(SOURCE)
-def crossed(tf: Any) -> Outcome:
-    words = _sparse(tf, [[0, 0], [1, 0], [1, 1]], ["a", "b", "c"], [2, 2])
-    numbers = tf.SparseTensor([[0, 0], [1, 0]], tf.constant([5, -6], tf.int64), [2, 1])
-    dense = tf.constant([["d", "q"], ["e", "r"]])
-    hashed = [
-        tf.sparse.cross_hashed([words, numbers, dense], num_buckets=1000),
-        tf.sparse.cross_hashed([words, dense], hash_key=5, name="keyed"),
-        tf.sparse.cross_hashed([tf.constant([[5, 6], [7, 8]]), tf.constant([[1], [2]])]),
-    ]
-    texts = tf.raw_ops.SparseCross(
-        indices=[words.indices],
-        values=[words.values],
-        shapes=[words.dense_shape],
-        dense_inputs=[dense],
-        hashed_output=False,
-        num_buckets=0,
-        hash_key=7,
-        out_type=tf.string,
-        internal_type=tf.string,
-    )
-    return runs(Run([*_parts(*hashed), *texts]))

@@ -7,31 +7,6 @@ from typing import Any
 from tests.golden.programs.registry import Outcome, Run, program, runs
 
 
-@program("O9: strings one by one")
-def strings_one_by_one(tf: Any) -> Outcome:
-    words = tf.constant([" Hello ", "é World", ""])
-    made = [
-        tf.strings.length(words),
-        tf.strings.length(words, unit="UTF8_CHAR"),
-        tf.strings.lower(words),
-        tf.strings.upper(words, encoding="utf-8"),
-        tf.strings.strip(words),
-        tf.substr(["hello", "world"], 1, 3),
-        tf.strings.substr(["hello", "world"], [1, -2], [3, 1], name="parts"),
-        tf.encode_base64(words),
-        tf.decode_base64(tf.encode_base64(words, pad=True)),
-        tf.regex_replace(words, "[lo]+", r"<\0>"),
-        tf.strings.regex_replace(words, tf.constant("l"), "_", replace_global=False),
-        tf.strings.regex_full_match(words, ".*l.*"),
-        tf.strings.regex_full_match(["a\nb", "ab\n"], "a.b|ab$"),
-        tf.string_to_hash_bucket(words, 1000),
-        tf.string_to_hash_bucket_fast(words, 1000),
-        tf.string_to_hash_bucket_strong(words, 1000, [3, 4]),
-        tf.strings.format("{} and {}", (words, tf.constant([1.5, 2.0]))),
-    ]
-    return runs(Run(made), names=[m.name for m in made])
-
-
 @program("O9: strings joined")
 def strings_joined(tf: Any) -> Outcome:
     grid = tf.constant([["a", "b"], ["c", "d"]])
