@@ -44,7 +44,7 @@ def test_star_import_brings_what_loads_late() -> None:
 
 
 @pytest.mark.parametrize(
-    "space, name", [("tf", "lite"), ("tf.nn", "ctc_loss"), ("tf.train", "Checkpoint"), ("tf.contrib", "slim")]
+    ("space", "name"), [("tf", "lite"), ("tf.nn", "ctc_loss"), ("tf.train", "Checkpoint"), ("tf.contrib", "slim")]
 )
 def test_a_missing_name_is_one_attribute_error(space: str, name: str) -> None:
     module = namespaces()[space]
@@ -53,7 +53,7 @@ def test_a_missing_name_is_one_attribute_error(space: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "module, name, replacement",
+    ("module", "name", "replacement"),
     [
         (tf, "mul", "tf.multiply"),
         (tf, "pack", "tf.stack"),
