@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "assert_positive assert_rank assert_rank_at_least assert_rank_in assert_scalar assert_type "
             "is_non_decreasing is_numeric_tensor is_strictly_increasing"
         ),
+        "tfexp.ops.check_types": "assert_proper_iterable assert_same_float_dtype",
         "tfexp.ops.elementwise_rounding": "is_finite is_inf is_nan",
         "tfexp.runtime.process_config": "get_log_device_placement set_log_device_placement",
     },

@@ -90,10 +90,13 @@ class MultiRNNCell(RNNCell):
 
 def check_cell(cell: Any, name: str = "cell") -> None:
     """TypeError for what cannot be used as a cell."""
-    missing = [part for part in ("state_size", "output_size") if not hasattr(cell, part)]
-    if missing or not callable(cell):
-        what = f"{', '.join(missing) or '__call__'} is missing"
-        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {what}.")
+    wrong = [f"{part!r} property is missing" for part in ("output_size", "state_size") if not hasattr(cell, part)]
+    if not hasattr(cell, "zero_state") and not hasattr(cell, "get_initial_state"):
+        wrong.append("either 'zero_state' or 'get_initial_state' method is required")
+    if not callable(cell):
+        wrong.append("is not callable")
+    if wrong:
+        raise TypeError(f"The argument {name!r} ({cell}) is not an RNNCell: {', '.join(wrong)}.")
 
 
 class CellWrapper(RNNCell):
