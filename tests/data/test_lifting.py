@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.data.running import elements
+from tests.data.running import elements, resumed, unbatched
 from tfexp.ops.dataset_lift import OfBlocks
 from tfexp.runtime.functions import BoundFunction
 
@@ -93,7 +93,7 @@ def test_the_same_as_singly(name):
     expected = function(placeholder)
     with tf.Session() as session:
         wanted = [session.run(expected, {placeholder: row}) for row in ROWS]
-    for found in (elements(mapped), [part for batch in elements(mapped.batch(4)) for part in unbatched(batch)]):
+    for found in (elements(mapped), [part for batch in elements(mapped.batch(4)) for part in rows_of(batch)]):
         for one, other in zip(found, wanted, strict=True):
             for a, b in zip(leaves(one), leaves(other), strict=True):
                 assert np.shape(a) == np.shape(b)
@@ -104,7 +104,7 @@ def leaves(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-def unbatched(batch):
+def rows_of(batch):
     return list(zip(*batch, strict=True)) if isinstance(batch, tuple) else list(batch)
 
 
@@ -216,10 +216,8 @@ def test_batches_of_examples_are_parsed_together(calls):
 
 
 def test_a_position_between_elements_that_were_taken_together(tmp_path):
-    from tests.data.running import resumed
-
     def build():
-        return Data.range(150).map(lambda v: tf.unique([v]).y[0]).batch(7).unbatch()
+        return unbatched(Data.range(150).map(lambda v: tf.unique([v]).y[0]).batch(7))
 
     assert resumed(build, 80, tmp_path) == list(range(80, 150))
 
@@ -331,6 +329,6 @@ def test_no_more_is_drawn_than_is_needed(ends_early):
             tf.set_random_seed(7)
             noise = Data.range(40).map(lambda x: noisy(tf.unique([x]).y[0] if singly else x))
             assert blocks(noise) != singly
-            return elements(ends_early(noise).batch(2).unbatch().repeat(3))
+            return elements(unbatched(ends_early(noise).batch(2)).repeat(3))
 
     assert drawn(False) == drawn(True)
