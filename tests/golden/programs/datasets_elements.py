@@ -1,4 +1,4 @@
-"""tf.data.Dataset of sparse tensors and optional values, and how data sets become tensors and back."""
+"""tf.data.Dataset of sparse tensors and of structures, states that are structures, generators."""
 
 from __future__ import annotations
 
@@ -45,49 +45,11 @@ def sparse_slices(tf: Any) -> Outcome:
     return fetched(tf, data, 2)
 
 
-@program("D6: sparse tensors through filter, unbatch and zip")
+@program("D6: sparse tensors through filter, flat_map and zip")
 def sparse_chain(tf: Any) -> Outcome:
     data = tf.data.Dataset.from_tensor_slices(_sparse(tf))
-    data = data.batch(2).unbatch().filter(lambda s: tf.reduce_sum(s.values) > 1.5)
+    data = data.batch(2).flat_map(tf.data.Dataset.from_tensor_slices).filter(lambda s: tf.reduce_sum(s.values) > 1.5)
     return fetched(tf, tf.data.Dataset.zip((data, {"n": tf.data.Dataset.range(9)})), 3)
-
-
-@program("D6: dense_to_sparse_batch")
-def dense_to_sparse(tf: Any) -> Outcome:
-    data = tf.data.Dataset.range(1, 6).map(lambda v: tf.fill([v], v))
-    return fetched(tf, data.apply(tf.data.experimental.dense_to_sparse_batch(2, [7])), 3)
-
-
-@program("D6: get_next_as_optional")
-def optional_next(tf: Any) -> Outcome:
-    iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(2).map(lambda v: (v, v + 1)))
-    found = tf.data.experimental.get_next_as_optional(iterator)
-    there = found.has_value()
-    value = tf.cond(there, lambda: found.get_value()[1], lambda: tf.constant(-1, tf.int64))
-    return runs(Run([iterator.initializer]), *(Run([there, value]) for _ in range(4)))
-
-
-@program("D6: optional values")
-def optionals(tf: Any) -> Outcome:
-    made = tf.data.experimental.Optional.from_value((tf.constant(3), {"a": tf.constant("x")}))
-    first, second = made.get_value()
-    return runs(Run([made.has_value(), first, second["a"]]))
-
-
-@program("D6: a data set of optional values")
-def optional_elements(tf: Any) -> Outcome:
-    experimental = tf.data.experimental
-    data = tf.data.Dataset.range(3).map(lambda v: experimental.Optional.from_value(v * 2))
-    data = data.map(lambda o: tf.where(o.has_value(), o.get_value(), -1))
-    return fetched(tf, data, 3)
-
-
-@program("D6: to_variant and from_variant")
-def variants(tf: Any) -> Outcome:
-    experimental = tf.data.experimental
-    data = tf.data.Dataset.range(3).map(lambda v: (v, tf.cast(v, tf.float32)))
-    again = experimental.from_variant(experimental.to_variant(data), experimental.get_structure(data))
-    return fetched(tf, again.map(lambda a, b: b), 3)
 
 
 @program("D6: a window of structures of sparse and dense parts")
