@@ -35,43 +35,15 @@ LIFTED = {
     "a condition": lambda v: tf.cond(tf.reduce_sum(v) > 0.0, lambda: v * 2.0, lambda: v + 1.0),
     "a condition with constants": lambda v: tf.cond(v[0, 0] > 0.0, lambda: 3, lambda: 4),
     "conditions in conditions": nested,
+}
+SINGLY = {
     "a loop": lambda v: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, v])[1],
-    "a loop whose start is the same for all": lambda v: tf.while_loop(
-        lambda i, x: i < 3, lambda i, x: (i + 1, x * v), [0, tf.ones([3, 5])]
-    )[1],
     "a loop that is the same for all": lambda v: v + tf.while_loop(lambda x: x < 20.0, lambda x: x + 3.0, [0.0]),
-    "a loop that forgets": lambda v: tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.ones([3, 5])), [0, v])[1],
     "as many rounds as an element takes": lambda v: tuple(
         tf.while_loop(lambda i, x: tf.reduce_sum(x) < 20.0, lambda i, x: (i + 1, x + tf.abs(v)), [0, v])
     ),
-    "a loop in a loop": lambda v: tf.while_loop(
-        lambda i, x: i < 3,
-        lambda i, x: (i + 1, tf.while_loop(lambda y: tf.reduce_max(y) < 4.0 * v[0, 0], lambda y: y + 1.0, [x])),
-        [0, v],
-    )[1],
-    "a condition in a loop": lambda v: tf.while_loop(
-        lambda i, x: i < 3, lambda i, x: (i + 1, tf.cond(x[0, 0] > 0.5, lambda: x - 1.0, lambda: x * v)), [0, v]
-    )[1],
-}
-SINGLY = {
     "a loop in a branch": lambda v: tf.cond(
         v[0, 0] > 0.0, lambda: tf.while_loop(lambda x: x[0, 0] < 3.0, lambda x: x + v[0, 0], [v]), lambda: v
-    ),
-    "a loop in a loop that ends for each alone": lambda v: tf.while_loop(
-        lambda x: tf.reduce_sum(x) < 9.0,
-        lambda x: tf.while_loop(lambda y: y[0, 0] < 3.0, lambda y: y + 1.0, [x + 1.0]),
-        [v],
-    ),
-    "a loop of much": lambda v: tf.reduce_sum(
-        tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, tf.tile(v, [300, 1])])[1]
-    ),
-    "a loop that changes a shape": lambda v: tf.reduce_sum(
-        tf.while_loop(
-            lambda i, x: i < 2,
-            lambda i, x: (i + 1, tf.concat([x, v], 0)),
-            [0, v],
-            shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 5])],
-        )[1]
     ),
     "another shape in each branch": lambda v: tf.reshape(tf.cond(v[0, 0] > 0.0, lambda: v[:2], lambda: v[:1]), [-1])[0],
     "no rule": lambda v: tf.unique(tf.reshape(v, [-1])).y,
