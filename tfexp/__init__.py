@@ -14,7 +14,6 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tensorboard.compat.proto.meta_graph_pb2": "MetaGraphDef TensorInfo",
         "tensorboard.compat.proto.node_def_pb2": "NodeDef",
         "tensorboard.compat.proto.summary_pb2": "SummaryMetadata",
-        "tfexp.api.summary": "Event SessionLog Summary",
         "tfexp.core.device": "DeviceSpec",
         "tfexp.core.dtypes": "DType as_dtype",
         "tfexp.core.errors": "OpError",
@@ -33,7 +32,8 @@ __getattr__, __dir__, __all__ = _lazy_names(
             "register_tensor_conversion_function"
         ),
         "tfexp.graph.custom_gradient": (
-            "NoGradient=NotDifferentiable NotDifferentiable no_gradient=NotDifferentiable RegisterGradient custom_gradient"
+            "NoGradient=NotDifferentiable NotDifferentiable no_gradient=NotDifferentiable RegisterGradient "
+            "custom_gradient"
         ),
         "tfexp.graph.defaults": "get_default_session",
         "tfexp.graph.dependencies": "group no_op tuple",
@@ -44,8 +44,8 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.graph.random_seed": "get_seed set_random_seed",
         "tfexp.graph.scopes": (
             "add_to_collection add_to_collections colocate_with container control_dependencies device "
-            "executing_eagerly get_collection get_collection_ref get_default_graph init_scope name_scope op_scope "
-            "reset_default_graph"
+            "executing_eagerly get_collection get_collection_ref get_default_graph init_scope name_scope "
+            "op_scope reset_default_graph"
         ),
         "tfexp.graph.sparse_tensor": "SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor",
         "tfexp.graph.tape": "GradientTape",
@@ -72,7 +72,8 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.array_join": "concat stack unstack",
         "tfexp.ops.array_mask": "boolean_mask sequence_mask where where_v2",
         "tfexp.ops.array_order": (
-            "invert_permutation matrix_transpose reverse reverse_v2=reverse reverse_sequence roll setdiff1d transpose"
+            "invert_permutation matrix_transpose reverse reverse_v2=reverse reverse_sequence roll setdiff1d "
+            "transpose"
         ),
         "tfexp.ops.array_pad": "pad",
         "tfexp.ops.array_partition": "dynamic_partition dynamic_stitch parallel_stack sparse_to_dense",
@@ -104,7 +105,8 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.edit_distance": "edit_distance",
         "tfexp.ops.eager_variables": "disable_resource_variables enable_resource_variables resource_variables_enabled",
         "tfexp.ops.elementwise_binary": (
-            "accumulate_n add add_n atan2 maximum minimum multiply=mul pow scalar_mul squared_difference subtract=sub"
+            "accumulate_n add add_n atan2 maximum minimum multiply=mul pow scalar_mul squared_difference "
+            "subtract=sub"
         ),
         "tfexp.ops.elementwise_division": (
             "div div_no_nan divide floor_div floordiv floormod mod=floormod realdiv=real_div truediv "
@@ -134,10 +136,12 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.matrix_initializers": "orthogonal_initializer",
         "tfexp.ops.norm": "norm",
         "tfexp.ops.parsing": (
-            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example parse_single_example"
+            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example "
+            "parse_single_example"
         ),
         "tfexp.ops.partitioned_variables": (
-            "create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner"
+            "create_partitioned_variables fixed_size_partitioner min_max_variable_partitioner "
+            "variable_axis_size_partitioner"
         ),
         "tfexp.ops.py_func": "numpy_function py_func py_function",
         "tfexp.ops.queue": "FIFOQueue PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
@@ -145,7 +149,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.random_crop": "random_crop",
         "tfexp.ops.random_gamma": "random_gamma random_poisson",
         "tfexp.ops.readers": (
-            "FixedLengthRecordReader IdentityReader LMDBReader ReaderBase TextLineReader TFRecordReader WholeFileReader"
+            "FixedLengthRecordReader IdentityReader ReaderBase TextLineReader TFRecordReader WholeFileReader"
         ),
         "tfexp.ops.reduce": "reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
         "tfexp.ops.reduce_composite": "count_nonzero reduce_logsumexp",
@@ -174,7 +178,8 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.sparse_layout": "sparse_reorder",
         "tfexp.ops.sparse_placeholder": "sparse_placeholder",
         "tfexp.ops.sparse_reduce": (
-            "sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse sparse_softmax"
+            "sparse_reduce_max sparse_reduce_max_sparse sparse_reduce_sum sparse_reduce_sum_sparse "
+            "sparse_softmax"
         ),
         "tfexp.ops.sparse_serial": "deserialize_many_sparse serialize_many_sparse serialize_sparse",
         "tfexp.ops.sparse_values": "sparse_merge sparse_reset_shape sparse_to_indicator",

@@ -17,6 +17,11 @@ def elements(dataset, limit=1000, feeds=None):
         return list(itertools.islice(drain(session, element), limit))
 
 
+def unbatched(dataset):
+    """The rows of the elements."""
+    return dataset.flat_map(lambda *parts: tf.data.Dataset.from_tensor_slices(parts if len(parts) > 1 else parts[0]))
+
+
 def drain(session, element):
     """The elements that are still to come."""
     while True:

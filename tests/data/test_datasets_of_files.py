@@ -268,20 +268,6 @@ def test_lists_of_files(tmp_path):
         elements(Data.list_files(str(tmp_path / "*.none")))
 
 
-@pytest.mark.parametrize("kind", [None, "GZIP", "ZLIB"])
-def test_written_records_come_back(tmp_path, kind):
-    path = str(tmp_path / "r.tfrecord")
-    texts = Data.range(5).map(tf.as_string)
-    with tf.Session() as session:
-        session.run(experimental.TFRecordWriter(path, kind).write(texts))
-    assert elements(tf.data.TFRecordDataset(path, kind)) == [b"0", b"1", b"2", b"3", b"4"]
-    for bad in (3, Data.range(3)):
-        with pytest.raises(
-            TypeError, match=r"`dataset` must (produce scalar `DT_STRING` tensors|be a `tf.data.Dataset` object)"
-        ):
-            experimental.TFRecordWriter(path).write(bad)
-
-
 FEATURES = {"n": tf.FixedLenFeature([], tf.int64), "v": tf.VarLenFeature(tf.float32)}
 
 
@@ -294,32 +280,12 @@ def _records(count):
     return [example(n) for n in range(count)]
 
 
-def test_parsed_batches(tmp_path):
-    for shard in range(3):
-        with tf.python_io.TFRecordWriter(str(tmp_path / f"part-{shard}")) as writer:
-            for record in _records(9)[shard::3]:
-                writer.write(record)
-    data = experimental.make_batched_features_dataset(
-        str(tmp_path / "part-*"), 4, FEATURES, label_key="n", num_epochs=1, shuffle_seed=1, reader_num_threads=2
-    )
-    assert data.output_classes == ({"v": tf.SparseTensor}, tf.Tensor)
-    found = elements(data)
-    assert sorted(n for _, labels in found for n in labels.tolist()) == list(range(9))
-    for features, labels in found:
-        counts = np.bincount(features["v"].indices[:, 0], minlength=len(labels))
-        assert counts.tolist() == [n % 3 for n in labels]
-    with pytest.raises(ValueError, match="must be one of the `features` keys"):
-        experimental.make_batched_features_dataset("x", 2, FEATURES, label_key="zz")
-    with pytest.raises(TypeError, match="vectors of strings"):
-        Data.range(3).apply(experimental.parse_example_dataset(FEATURES))
-
-
 def test_sparse_features_are_put_together_in_batches():
     places = tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 1]))
     values = tf.train.Feature(float_list=tf.train.FloatList(value=[0.5, 2.0]))
     example = tf.train.Example(features=tf.train.Features(feature={"place": places, "value": values})).SerializeToString()
     features = {"s": tf.SparseFeature("place", "value", tf.float32, 5), "place": tf.VarLenFeature(tf.int64)}
-    data = Data.from_tensors([example, b""]).apply(experimental.parse_example_dataset(features, 2))
+    data = Data.from_tensors([example, b""]).map(lambda batch: tf.parse_example(batch, features), 2)
     assert data.output_shapes["s"].as_list()[1:] == [5]
     (found,) = elements(data)
     assert sorted(found) == ["place", "s"]
@@ -329,7 +295,7 @@ def test_sparse_features_are_put_together_in_batches():
 
 
 def test_a_batch_that_is_no_example_is_refused():
-    data = Data.from_tensor_slices([*_records(3), b"\x0a\xff"]).batch(2).apply(experimental.parse_example_dataset(FEATURES))
+    data = Data.from_tensor_slices([*_records(3), b"\x0a\xff"]).batch(2).map(lambda batch: tf.parse_example(batch, FEATURES))
     iterator = tf.data.make_initializable_iterator(data)
     element = iterator.get_next()
     with tf.Session() as session:

@@ -84,21 +84,3 @@ def test_windows_fail_with_their_elements_and_the_others_stay(failing):
     assert windows(2, 2) == ["error", "error", [4, 5], "error"]
     assert windows(2, 1) == ["error", [1, 2], "error", "error", [4, 5], "error", "error", [7]]
     assert windows(2, 2, 3) == ["error", [2, 5], [4, 7], "error"]
-
-
-def test_rows_of_sparse_batches_are_looked_at_one_by_one():
-    data = Data.range(1, 8).map(lambda v: tf.fill([v % 3], v)).apply(experimental.dense_to_sparse_batch(2, [1]))
-    values = data.map(lambda rows: rows.values)
-    element = tf.data.make_one_shot_iterator(values).get_next()
-    with tf.Session() as session:
-        for wanted in ([], [4], [], [7]):
-            if wanted:
-                assert session.run(element).tolist() == wanted
-            else:
-                with pytest.raises(tf.errors.DataLossError, match="larger than the row shape"):
-                    session.run(element)
-
-
-def test_an_element_whose_parts_do_not_fit_is_passed_over_when_it_is_cut_into_slices():
-    data = Data.range(3).map(lambda i: (tf.fill([i + 1], i), tf.fill([3 - i], i))).unbatch()
-    assert story(data.map(lambda a, b: a + b)) == ["error", 2, 2, "error"]

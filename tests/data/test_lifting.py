@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.data.running import elements
+from tests.data.running import elements, resumed, unbatched
 from tfexp.ops.dataset_lift import OfBlocks
 from tfexp.runtime.functions import BoundFunction
 
@@ -35,43 +35,15 @@ LIFTED = {
     "a condition": lambda v: tf.cond(tf.reduce_sum(v) > 0.0, lambda: v * 2.0, lambda: v + 1.0),
     "a condition with constants": lambda v: tf.cond(v[0, 0] > 0.0, lambda: 3, lambda: 4),
     "conditions in conditions": nested,
+}
+SINGLY = {
     "a loop": lambda v: tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, v])[1],
-    "a loop whose start is the same for all": lambda v: tf.while_loop(
-        lambda i, x: i < 3, lambda i, x: (i + 1, x * v), [0, tf.ones([3, 5])]
-    )[1],
     "a loop that is the same for all": lambda v: v + tf.while_loop(lambda x: x < 20.0, lambda x: x + 3.0, [0.0]),
-    "a loop that forgets": lambda v: tf.while_loop(lambda i, x: i < 2, lambda i, x: (i + 1, tf.ones([3, 5])), [0, v])[1],
     "as many rounds as an element takes": lambda v: tuple(
         tf.while_loop(lambda i, x: tf.reduce_sum(x) < 20.0, lambda i, x: (i + 1, x + tf.abs(v)), [0, v])
     ),
-    "a loop in a loop": lambda v: tf.while_loop(
-        lambda i, x: i < 3,
-        lambda i, x: (i + 1, tf.while_loop(lambda y: tf.reduce_max(y) < 4.0 * v[0, 0], lambda y: y + 1.0, [x])),
-        [0, v],
-    )[1],
-    "a condition in a loop": lambda v: tf.while_loop(
-        lambda i, x: i < 3, lambda i, x: (i + 1, tf.cond(x[0, 0] > 0.5, lambda: x - 1.0, lambda: x * v)), [0, v]
-    )[1],
-}
-SINGLY = {
     "a loop in a branch": lambda v: tf.cond(
         v[0, 0] > 0.0, lambda: tf.while_loop(lambda x: x[0, 0] < 3.0, lambda x: x + v[0, 0], [v]), lambda: v
-    ),
-    "a loop in a loop that ends for each alone": lambda v: tf.while_loop(
-        lambda x: tf.reduce_sum(x) < 9.0,
-        lambda x: tf.while_loop(lambda y: y[0, 0] < 3.0, lambda y: y + 1.0, [x + 1.0]),
-        [v],
-    ),
-    "a loop of much": lambda v: tf.reduce_sum(
-        tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), [0, tf.tile(v, [300, 1])])[1]
-    ),
-    "a loop that changes a shape": lambda v: tf.reduce_sum(
-        tf.while_loop(
-            lambda i, x: i < 2,
-            lambda i, x: (i + 1, tf.concat([x, v], 0)),
-            [0, v],
-            shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, 5])],
-        )[1]
     ),
     "another shape in each branch": lambda v: tf.reshape(tf.cond(v[0, 0] > 0.0, lambda: v[:2], lambda: v[:1]), [-1])[0],
     "no rule": lambda v: tf.unique(tf.reshape(v, [-1])).y,
@@ -93,7 +65,7 @@ def test_the_same_as_singly(name):
     expected = function(placeholder)
     with tf.Session() as session:
         wanted = [session.run(expected, {placeholder: row}) for row in ROWS]
-    for found in (elements(mapped), [part for batch in elements(mapped.batch(4)) for part in unbatched(batch)]):
+    for found in (elements(mapped), [part for batch in elements(mapped.batch(4)) for part in rows_of(batch)]):
         for one, other in zip(found, wanted, strict=True):
             for a, b in zip(leaves(one), leaves(other), strict=True):
                 assert np.shape(a) == np.shape(b)
@@ -104,7 +76,7 @@ def leaves(value):
     return value if isinstance(value, tuple) else (value,)
 
 
-def unbatched(batch):
+def rows_of(batch):
     return list(zip(*batch, strict=True)) if isinstance(batch, tuple) else list(batch)
 
 
@@ -216,10 +188,8 @@ def test_batches_of_examples_are_parsed_together(calls):
 
 
 def test_a_position_between_elements_that_were_taken_together(tmp_path):
-    from tests.data.running import resumed
-
     def build():
-        return Data.range(150).map(lambda v: tf.unique([v]).y[0]).batch(7).unbatch()
+        return unbatched(Data.range(150).map(lambda v: tf.unique([v]).y[0]).batch(7))
 
     assert resumed(build, 80, tmp_path) == list(range(80, 150))
 
@@ -331,6 +301,6 @@ def test_no_more_is_drawn_than_is_needed(ends_early):
             tf.set_random_seed(7)
             noise = Data.range(40).map(lambda x: noisy(tf.unique([x]).y[0] if singly else x))
             assert blocks(noise) != singly
-            return elements(ends_early(noise).batch(2).unbatch().repeat(3))
+            return elements(unbatched(ends_early(noise).batch(2)).repeat(3))
 
     assert drawn(False) == drawn(True)

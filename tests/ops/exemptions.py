@@ -4,34 +4,12 @@ from __future__ import annotations
 
 _DATASETS = """
 TensorDataset TensorSliceDataset RangeDataset RepeatDataset TakeDataset SkipDataset ShardDataset ConcatenateDataset
-ZipDataset ShuffleDataset BatchDataset BatchDatasetV2 PaddedBatchDataset PaddedBatchDatasetV2 WindowDataset
-UnbatchDataset MapDataset ParallelMapDataset ParallelMapDatasetV2 FilterDataset TakeWhileDataset ScanDataset
-FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV2 ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4
-PrefetchDataset CacheDataset ReduceDataset TextLineDataset TFRecordDataset FixedLengthRecordDataset
+ZipDataset ShuffleDataset BatchDatasetV2 PaddedBatchDatasetV2 WindowDataset MapDataset ParallelMapDataset
+ParallelMapDatasetV2 FilterDataset ScanDataset FlatMapDataset InterleaveDataset ParallelInterleaveDatasetV2
+ParallelInterleaveDatasetV4 PrefetchDataset CacheDataset ReduceDataset TextLineDataset TFRecordDataset
 FixedLengthRecordDatasetV2 IgnoreErrorsDataset IteratorV2 OneShotIterator MakeIterator IteratorGetNext
-IteratorGetNextSync IteratorToStringHandle IteratorFromStringHandleV2 DatasetToSingleElement SerializeIterator
-DeserializeIterator CSVDataset CSVDatasetV2 DatasetCardinality DatasetToTFRecord DenseToSparseBatchDataset
-DirectedInterleaveDataset ExperimentalGroupByReducerDataset GeneratorDataset GroupByReducerDataset GroupByWindowDataset
-LegacyParallelInterleaveDatasetV2 MapAndBatchDataset OptionsDataset ParseExampleDataset ParseExampleDatasetV2 RandomDataset
-RewriteDataset ShuffleAndRepeatDataset UniqueDataset WrapDatasetVariant UnwrapDatasetVariant AnonymousIteratorV3
-OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue IteratorGetNextAsOptional SqlDataset LMDBDataset
-ModelDataset OptimizeDataset MaxIntraOpParallelismDataset NonSerializableDataset PrivateThreadPoolDataset
-ExperimentalCSVDataset ExperimentalDatasetCardinality ExperimentalDatasetToTFRecord ExperimentalDenseToSparseBatchDataset
-ExperimentalDirectedInterleaveDataset ExperimentalGroupByWindowDataset ExperimentalIgnoreErrorsDataset
-ExperimentalMapAndBatchDataset ExperimentalMapDataset ExperimentalParseExampleDataset ExperimentalRandomDataset
-ExperimentalScanDataset ExperimentalSqlDataset ExperimentalTakeWhileDataset ExperimentalUnbatchDataset
-ExperimentalUniqueDataset ExperimentalMaxIntraOpParallelismDataset ExperimentalNonSerializableDataset
-ExperimentalPrivateThreadPoolDataset
-SparseTensorSliceDataset SlidingWindowDataset SleepDataset MatchingFilesDataset ThreadPoolDataset ThreadPoolHandle
-BytesProducedStatsDataset LatencyStatsDataset SetStatsAggregatorDataset StatsAggregatorHandle StatsAggregatorSummary
-ExperimentalSlidingWindowDataset ExperimentalSleepDataset ExperimentalMatchingFilesDataset ExperimentalThreadPoolDataset
-ExperimentalThreadPoolHandle ExperimentalBytesProducedStatsDataset ExperimentalLatencyStatsDataset
-ExperimentalSetStatsAggregatorDataset ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
-Iterator IteratorFromStringHandle MultiDeviceIterator MultiDeviceIteratorInit MultiDeviceIteratorGetNextFromShard
-AutoShardDataset RebatchDataset ChooseFastestDataset ChooseFastestBranchDataset MapDefun AssertNextDataset
-AnonymousIterator AnonymousIteratorV2 IteratorGetDevice DeleteIterator AnonymousMemoryCache DeleteMemoryCache CacheDatasetV2
-AnonymousRandomSeedGenerator DeleteRandomSeedGenerator ShuffleDatasetV2
-ExperimentalAutoShardDataset ExperimentalRebatchDataset ExperimentalChooseFastestDataset ExperimentalAssertNextDataset
+IteratorToStringHandle IteratorFromStringHandleV2 SerializeIterator DeserializeIterator CSVDataset CSVDatasetV2
+GeneratorDataset LegacyParallelInterleaveDatasetV2 MapAndBatchDataset OptionsDataset ShuffleAndRepeatDataset
 """
 
 _TREES = """
@@ -98,7 +76,6 @@ EXEMPT: dict[str, str] = {
         "they need each other: test_collective.py",
     ),
     "RemoteCall": "it calls a function: tests/stand_ins/test_control_flow_modules.py",
-    "RecordInput": "its records come in random order: tests/data/test_running.py",
     **dict.fromkeys(_TREES.split(), "they work on trees: test_boosted_trees.py, tests/estimator/test_older_estimators.py"),
     "SdcaShrinkL1": "it takes variables: test_sdca.py",
     "For": "its body is a function: test_for_loop.py",
@@ -129,10 +106,6 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         _LISTS.split(), "a list is a variant: tests/golden/programs/tensor_lists.py, tests/graph/test_imported_graphs.py"
-    ),
-    **dict.fromkeys(
-        ("RaggedTensorToVariant", "RaggedTensorFromVariant"),
-        "between them are variants: tests/ragged_tensors/test_variants.py, tests/data/test_kinds.py",
     ),
     **dict.fromkeys(
         ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
@@ -204,8 +177,7 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(("TensorArrayPack", "TensorArrayUnpack"), "a TensorArray lives for a step: test_tensor_array_older.py"),
     **dict.fromkeys(
         (
-            f"{op}{form}"
-            for form in ("", "V2")
+            f"{op}V2"
             for op in (
                 "FIFOQueue",
                 "PaddingFIFOQueue",
@@ -225,8 +197,7 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            f"{op}{form}"
-            for form in ("", "V2")
+            f"{op}V2"
             for op in (
                 "FixedLengthRecordReader",
                 "IdentityReader",
@@ -235,8 +206,6 @@ EXEMPT: dict[str, str] = {
                 "ReaderRead",
                 "ReaderReadUpTo",
                 "ReaderReset",
-                "ReaderRestoreState",
-                "ReaderSerializeState",
                 "TFRecordReader",
                 "TextLineReader",
                 "WholeFileReader",
@@ -244,8 +213,6 @@ EXEMPT: dict[str, str] = {
         ),
         "a reader is a resource that reads files: test_readers.py",
     ),
-    "FakeQueue": "hands a queue on: test_readers.py",
-    "LMDBReader": "a reader is a resource that reads files: test_readers.py",
     **dict.fromkeys(("MatchingFiles", "ReadFile", "WriteFile"), "about files: test_files.py"),
     "FakeParam": "stands for a value that nobody looks at: tests/functions/test_control_flow.py",
     **dict.fromkeys(

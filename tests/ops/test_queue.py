@@ -243,53 +243,6 @@ def test_one_of_several_queues() -> None:
         assert session.run(chosen.dequeue(), {which: 2}) == 20
 
 
-# --- the older forms ---------------------------------------------------------------------------------------------------
-
-
-def test_graphs_with_references_for_handles() -> None:
-    """As TensorFlow made them before there were resources."""
-    handle = get_op("FIFOQueue")(component_types=[tf.float32], shapes=[[]], capacity=4, name="old")
-    assert handle.dtype == tf.string._as_ref and handle.get_shape() == [2]
-    queue = tf.QueueBase([tf.float32], [tf.TensorShape([])], None, handle)
-    give, many, close = queue.enqueue_many([[1.0, 2.0, 3.0]]), queue.dequeue_many(2), queue.close()
-    assert give.type == "QueueEnqueueMany" and many.op.type == "QueueDequeueMany" and many.shape == [2]
-    one, up_to, size, is_closed = queue.dequeue(), queue.dequeue_up_to(5), queue.size(), queue.is_closed()
-    again = queue.enqueue(4.0)
-    with tf.Session() as session:
-        for _ in range(2):
-            session.run(give)
-            assert session.run(size) == 3
-            assert session.run(many).tolist() == [1.0, 2.0]
-            assert session.run(one) == 3.0
-            assert session.run([one, again])[0] == 4.0
-        session.run(again)
-        session.run(close)
-        assert session.run(is_closed)
-        assert session.run(up_to).tolist() == [4.0]
-        with pytest.raises(OutOfRangeError):
-            session.run(one)
-
-
-@pytest.mark.parametrize(
-    ("op", "attrs"),
-    [
-        ("PaddingFIFOQueue", {"shapes": [[None]]}),
-        ("RandomShuffleQueue", {"shapes": [[1]], "min_after_dequeue": 0}),
-        ("PriorityQueue", {"shapes": [[1]]}),
-    ],
-)
-def test_the_other_kinds_in_their_older_form(op: str, attrs: dict[str, Any]) -> None:
-    types = [tf.int64] if op != "PriorityQueue" else []
-    if not types:
-        attrs = {"shapes": []}
-    handle = get_op(op)(component_types=types, capacity=4, **attrs)
-    queue = tf.QueueBase([tf.int64], None, None, handle)
-    value = np.int64(5) if op == "PriorityQueue" else np.int64([5])
-    with tf.Session() as session:
-        session.run(queue.enqueue(tf.constant(value)))
-        assert np.ravel(session.run(queue.dequeue())).tolist() == [5]
-
-
 def test_nodes_that_take_the_queue_for_another() -> None:
     queue = tf.FIFOQueue(3, [tf.int32, tf.float32])
     with tf.Session() as session:

@@ -19,12 +19,8 @@ from tfexp.core.errors import (
     NotFoundError,
     OpError,
     OutOfRangeError,
-    UnimplementedError,
 )
-from tfexp.core.op import get_op
 from tfexp.formats.tfrecord import TFRecordWriter
-
-PAIRS = Path(__file__).parent.parent / "formats" / "pairs.mdb.gz"
 
 
 @pytest.fixture(autouse=True)
@@ -106,24 +102,6 @@ def test_whole_files_and_names() -> None:
     assert records == [("c.txt", b"h1\nx\n", 1, 1), ("empty", b"", 2, 2)]
     *records, _ = read_all(tf.IdentityReader(), ["c.txt", "x"])
     assert records == [("c.txt", b"c.txt", 1, 1), ("x", b"x", 2, 2)]
-
-
-def test_pairs_of_lmdb_files() -> None:
-    Path("pairs.mdb").write_bytes(gzip.decompress(PAIRS.read_bytes()))
-    reader = tf.LMDBReader(options=tf.io.TFRecordOptions())
-    assert reader.reader_ref.dtype == tf.string._as_ref and reader.reader_ref.shape == [2]
-    assert not reader.supports_serialize
-    *records, end = read_all(reader, ["pairs.mdb", "pairs.mdb"], 600)
-    assert len(records) == 2 * 259 and isinstance(end, OutOfRangeError)
-    assert records[0] == ("001", b"1 ", 1, 0)
-    # That a file ends is seen when no pair follows.
-    assert records[258] == ("none", b"", 259, 0)
-    assert records[259] == ("001", b"1 ", 260, 1)
-    *_, end = read_all(tf.LMDBReader(), ["missing"])
-    assert isinstance(end, NotFoundError)
-    # As in TensorFlow, a queue that is a resource is handed to a reader that is none by a node of its own.
-    reads = [op for op in tf.get_default_graph().get_operations() if op.type == "ReaderRead"]
-    assert [[one.op.type for one in op.inputs] for op in reads] == [["LMDBReader", "FakeQueue"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -276,75 +254,6 @@ def test_reads_of_one_reader_go_one_after_another(monkeypatch: pytest.MonkeyPatc
             except OutOfRangeError:
                 outcomes.append("end")
         assert sorted(outcomes, key=str) == [b"c.txt:1", b"c.txt:2", "end"]
-
-
-# --- state -------------------------------------------------------------------------------------------------------------
-
-
-def test_state_travels() -> None:
-    queue = tf.FIFOQueue(10, [tf.string], [[]])
-    reader, other = tf.IdentityReader(name="one"), tf.WholeFileReader()
-    state, fed = reader.serialize_state(), tf.placeholder(tf.string, [])
-    restore, counts = reader.restore_state(fed), [reader.num_records_produced(), reader.num_work_units_completed()]
-    key = reader.read(queue)[0]
-    whole, whole_state, whole_restore = other.read(queue), other.serialize_state(), other.restore_state(fed)
-    with tf.Session() as session:
-        session.run(queue.enqueue_many([["A", "B", "nope"]]))
-        session.run(key)
-        saved = session.run(state)
-        assert saved == b'\x08\x01\x10\x01\x18\x01"\x01A'  # as TensorFlow writes it
-        session.run(key)
-        session.run(restore, {fed: saved})
-        assert session.run(counts) == [1, 1]
-        with pytest.raises(InvalidArgumentError, match=r"Could not parse state for IdentityReader 'one': x"):
-            session.run(restore, {fed: b"x"})
-        with pytest.raises(InvalidArgumentError, match="Inconsistent work"):
-            session.run(restore, {fed: b"\x10\x01"})
-        with pytest.raises(NotFoundError, match="nope; No such file"):
-            session.run(whole)
-        in_the_middle = session.run(whole_state)
-        assert in_the_middle == b'\x08\x01"\x04nope'
-        Path("nope").write_bytes(b"now it is there")
-        session.run(whole_restore, {fed: in_the_middle})
-        assert session.run(whole).value == b"now it is there"
-    text = tf.TextLineReader()
-    assert not text.supports_serialize and reader.supports_serialize
-    with tf.Session() as session:
-        with pytest.raises(UnimplementedError, match="Reader SerializeState"):
-            session.run(text.serialize_state())
-        with pytest.raises(UnimplementedError, match="Reader RestoreState"):
-            session.run(text.restore_state("x"))
-
-
-def test_graphs_with_references_for_handles() -> None:
-    queue = get_op("FIFOQueue")(component_types=[tf.string], shapes=[[]], capacity=4)
-    attrs: dict[str, dict[str, Any]] = {
-        "TextLineReader": {"skip_header_lines": 1},
-        "WholeFileReader": {},
-        "IdentityReader": {},
-        "TFRecordReader": {},
-        "FixedLengthRecordReader": {"record_bytes": 4},
-    }
-    files = {"TFRecordReader": "r.tfr"}
-    values = [b"x", b"h1\nx\n", b"c.txt", b"a", b"h1\nx"]
-    give = {name: get_op("QueueEnqueue")(queue, [tf.constant(name)]) for name in ("c.txt", "r.tfr")}
-    for (op, settings), value in zip(attrs.items(), values, strict=True):
-        handle = get_op(op)(**settings)
-        reader = tf.ReaderBase(handle)
-        read = get_op("ReaderRead")(handle, queue)
-        many = get_op("ReaderReadUpTo")(handle, queue, np_int64(2))
-        asked = [reader.num_records_produced(), reader.num_work_units_completed()]
-        assert asked[0].op.type == "ReaderNumRecordsProduced"
-        with tf.Session() as session:
-            session.run(give[files.get(op, "c.txt")])
-            assert session.run(read).value == value
-            assert session.run(asked)[0] == 1
-            if op in ("WholeFileReader", "IdentityReader"):
-                session.run(reader.restore_state(session.run(reader.serialize_state())))
-            session.run(reader.reset())
-            assert session.run(asked) == [0, 0]
-            session.run(give[files.get(op, "c.txt")])
-            assert session.run(many).values[0] == value
 
 
 def np_int64(value: int) -> Any:

@@ -14,7 +14,8 @@ __getattr__, __dir__, __all__ = lazy_names(
             "extract_jpeg_shape is_jpeg"
         ),
         "tfexp.ops.parsing": (
-            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example parse_single_example"
+            "FixedLenFeature FixedLenSequenceFeature SparseFeature VarLenFeature parse_example "
+            "parse_single_example"
         ),
         "tfexp.ops.queue": "PaddingFIFOQueue PriorityQueue QueueBase RandomShuffleQueue",
         "tfexp.ops.sparse_serial": "deserialize_many_sparse serialize_many_sparse serialize_sparse",

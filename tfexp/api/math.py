@@ -19,7 +19,8 @@ __getattr__, __dir__, __all__ = lazy_names(
             "squared_difference subtract=sub"
         ),
         "tfexp.ops.elementwise_division": (
-            "divide_no_nan=div_no_nan divide floordiv floormod mod=floormod reciprocal_no_nan truediv xdivy xlog1py xlogy"
+            "divide_no_nan=div_no_nan divide floordiv floormod mod=floormod reciprocal_no_nan truediv xdivy "
+            "xlog1py xlogy"
         ),
         "tfexp.ops.elementwise_gamma": "betainc igamma igammac",
         "tfexp.ops.elementwise_rounding": "ceil floor is_finite is_inf is_nan nextafter rint round",
@@ -34,7 +35,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "tfexp.ops.nn_softmax": "log_softmax softmax",
         "tfexp.ops.nn_topk": "in_top_k top_k",
         "tfexp.ops.reduce": (
-            "reduce_all reduce_any reduce_euclidean_norm reduce_max reduce_mean reduce_min reduce_prod reduce_sum"
+            "reduce_all reduce_any reduce_euclidean_norm reduce_max reduce_mean reduce_min reduce_prod "
+            "reduce_sum"
         ),
         "tfexp.ops.reduce_composite": "count_nonzero reduce_logsumexp reduce_std reduce_variance",
         "tfexp.ops.segment": (

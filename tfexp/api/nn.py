@@ -21,8 +21,8 @@ __getattr__, __dir__, __all__ = lazy_names(
         "tfexp.ops.nn_bias": "bias_add relu_layer xw_plus_b",
         "tfexp.ops.nn_conv": (
             "atrous_conv2d conv1d conv2d conv2d_backprop_filter conv2d_backprop_input conv3d "
-            "conv3d_backprop_filter conv3d_backprop_filter_v2=conv3d_backprop_filter convolution depthwise_conv2d "
-            "depthwise_conv2d_backprop_filter "
+            "conv3d_backprop_filter conv3d_backprop_filter_v2=conv3d_backprop_filter convolution "
+            "depthwise_conv2d depthwise_conv2d_backprop_filter "
             "depthwise_conv2d_native_backprop_filter=depthwise_conv2d_backprop_filter "
             "depthwise_conv2d_backprop_input "
             "depthwise_conv2d_native_backprop_input=depthwise_conv2d_backprop_input depthwise_conv2d_native "

@@ -22,7 +22,6 @@ AIMS = {
     "shuffle, map, batch(64), prefetch: 200,000 floats": 10.0,
     "map with py_func, batch(64): 20,000 floats": 5.0,
     "map with a random number, batch(64): 20,000 floats": 5.0,
-    "map with while_loop, batch(64): 5,000 floats": 5.0,
     "flat_map of data sets that map: 300": 1.0,
     "TFRecord, batch(128), parse_example: 64 floats": 1.0,
     "TFRecord, batch(128), parse_example: 3 KB": 1.0,
@@ -33,7 +32,6 @@ AIMS = {
     "lines, batch(128), decode_csv": 1.0,
     "CsvDataset, batch(128)": 1.0,
     "lines, decode_csv, shuffle, batch(128)": 1.0,
-    "sample_from_datasets, batch(64): 10,000 floats": 1.0,
 }
 
 
@@ -99,14 +97,11 @@ def programs(tf: Any, folder: Path) -> dict[str, Callable[[], Any]]:
     """What makes each data set, under the names of AIMS in their order."""
     data, fixed, varying = tf.data.Dataset.from_tensor_slices, tf.FixedLenFeature, tf.VarLenFeature
     many = np.random.RandomState(1).rand(200_000).astype(np.float32)
-    some, few, csv = many[:20_000], many[:5_000], str(folder / "csv")
+    some, csv = many[:20_000], str(folder / "csv")
     records = tf.data.TFRecordDataset
     defaults: list[list[Any]] = [[0], [0.0], [0.0], [""], [0]]
     label = fixed([], tf.int64)
     lists = {"id": label, "name": fixed([], tf.string), "tags": varying(tf.string), "w": varying(tf.float32)}
-
-    def looped(x: Any) -> Any:
-        return tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 1.5), [tf.constant(0), x])[1]
 
     def mapped(first: Any) -> Any:
         return tf.data.Dataset.range(first, first + 10).map(lambda x: x * 2)
@@ -126,7 +121,6 @@ def programs(tf: Any, folder: Path) -> dict[str, Callable[[], Any]]:
         lambda: data(many).shuffle(10_000, seed=1).map(lambda x: x * 2 + 1).batch(64).prefetch(2),
         lambda: data(some).map(lambda x: tf.py_func(lambda v: v * np.float32(2), [x], tf.float32)).batch(64),
         lambda: data(some).map(lambda x: x + tf.random.uniform([])).batch(64),
-        lambda: data(few).map(looped).batch(64),
         lambda: tf.data.Dataset.range(300).flat_map(mapped).batch(64),
         lambda: parsed("dense", dense),
         lambda: parsed("image", {"x": fixed([], tf.string), "label": label}),
@@ -137,7 +131,6 @@ def programs(tf: Any, folder: Path) -> dict[str, Callable[[], Any]]:
         lambda: tf.data.TextLineDataset(csv).batch(128).map(lambda lines: tf.decode_csv(lines, defaults)),
         lambda: tf.data.experimental.CsvDataset(csv, defaults).batch(128),
         lambda: tf.data.TextLineDataset(csv).map(lambda line: tf.decode_csv(line, defaults)).shuffle(1000, 1).batch(128),
-        lambda: tf.data.experimental.sample_from_datasets([data(few), data(-few)], seed=1).batch(64),
     ]
     return dict(zip(AIMS, makers, strict=True))
 

@@ -1,4 +1,4 @@
-"""tf.data.Dataset of sparse tensors and optional values, and how data sets become tensors and back."""
+"""tf.data.Dataset of sparse tensors and of structures, states that are structures, generators."""
 
 from __future__ import annotations
 
@@ -45,25 +45,11 @@ def sparse_slices(tf: Any) -> Outcome:
     return fetched(tf, data, 2)
 
 
-@program("D6: sparse tensors through filter, unbatch and zip")
+@program("D6: sparse tensors through filter, flat_map and zip")
 def sparse_chain(tf: Any) -> Outcome:
     data = tf.data.Dataset.from_tensor_slices(_sparse(tf))
-    data = data.batch(2).unbatch().filter(lambda s: tf.reduce_sum(s.values) > 1.5)
+    data = data.batch(2).flat_map(tf.data.Dataset.from_tensor_slices).filter(lambda s: tf.reduce_sum(s.values) > 1.5)
     return fetched(tf, tf.data.Dataset.zip((data, {"n": tf.data.Dataset.range(9)})), 3)
-
-
-@program("D6: dense_to_sparse_batch")
-def dense_to_sparse(tf: Any) -> Outcome:
-    data = tf.data.Dataset.range(1, 6).map(lambda v: tf.fill([v], v))
-    return fetched(tf, data.apply(tf.data.experimental.dense_to_sparse_batch(2, [7])), 3)
-
-
-@program("D6: to_variant and from_variant")
-def variants(tf: Any) -> Outcome:
-    experimental = tf.data.experimental
-    data = tf.data.Dataset.range(3).map(lambda v: (v, tf.cast(v, tf.float32)))
-    again = experimental.from_variant(experimental.to_variant(data), experimental.get_structure(data))
-    return fetched(tf, again.map(lambda a, b: b), 3)
 
 
 @program("D6: a window of structures of sparse and dense parts")

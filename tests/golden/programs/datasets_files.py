@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.golden.programs.datasets_elements import fetched
-from tests.golden.programs.registry import Outcome, Run, program, runs
+from tests.golden.programs.registry import Outcome, program, runs
 
 FOLDER = "tests/golden/inputs"
 PEOPLE = f"{FOLDER}/people.csv"
@@ -54,7 +54,7 @@ def make_csv_selected(tf: Any) -> Outcome:
     return fetched(tf, data, 4)
 
 
-@program("D6: parse_example_dataset")
+@program("D6: Examples parsed in batches")
 def parse_examples(tf: Any) -> Outcome:
     features = {
         "a": tf.FixedLenFeature([2], tf.int64),
@@ -62,7 +62,7 @@ def parse_examples(tf: Any) -> Outcome:
         "c": tf.VarLenFeature(tf.float32),
     }
     data = tf.data.Dataset.from_tensor_slices(_examples(tf)).batch(2)
-    return fetched(tf, data.apply(tf.data.experimental.parse_example_dataset(features, 2)), 2)
+    return fetched(tf, data.map(lambda batch: tf.parse_example(batch, features), 2), 2)
 
 
 def _examples(tf: Any) -> list[bytes]:
@@ -80,21 +80,6 @@ def _examples(tf: Any) -> list[bytes]:
     ]
     made = (tf.train.Example(features=tf.train.Features(feature=content)) for content in contents)
     return [example.SerializeToString(deterministic=True) for example in made]
-
-
-@program("D6: make_batched_features_dataset")
-def batched_features(tf: Any) -> Outcome:
-    features = {"a": tf.FixedLenFeature([2], tf.int64), "c": tf.VarLenFeature(tf.float32)}
-    data = tf.data.experimental.make_batched_features_dataset(
-        f"{FOLDER}/*.tfrecord", 2, features, label_key="a", num_epochs=1, shuffle=False, reader_num_threads=1
-    )
-    return fetched(tf, data, 1)
-
-
-@program("D6: TFRecordWriter")
-def write_records(tf: Any) -> Outcome:
-    writer = tf.data.experimental.TFRecordWriter("/dev/null", compression_type="GZIP")
-    return runs(Run([writer.write(tf.data.Dataset.from_tensor_slices(["a", "bc"]))]))
 
 
 @program("D6: cache in a file")
