@@ -24,14 +24,12 @@ IN_PROCESS = (
     "completion",
     "explain",
     "export",
-    "graph_tools",
     "new",
     "preview",
     "records",
     "reference",
     "reproduce",
     "runs",
-    "saved_model_cli",
     "symbols",
 )
 APART = re.compile(r"tfexp\.script|cluster=(?!static)(?!.*hosting=process)")
