@@ -64,7 +64,7 @@ def test_together_they_do_what_one_process_does_with_the_whole_batch(cli: Callab
         assert ended.code == 0, ended.err
         assert_same(tmp_path / "one", tmp_path / way)
         kept = sorted(path.name for path in (tmp_path / way / "traces").iterdir())
-        assert kept == ["step-20.json", "step-20.txt"]
+        assert kept == ["step-20.json"]
         made = result(tmp_path / way)["timing"]["steps_of"]
         assert list(made.values()) == [31, 31]
     assert result(tmp_path / "between_graph")["dropped"] == {"worker:0": 0, "worker:1": 0}
