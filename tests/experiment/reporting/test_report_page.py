@@ -128,23 +128,6 @@ def test_curves_are_drawn_within_their_panels(sweep: Path, show: Callable) -> No
     assert [y for _, y in loss] == sorted(y for _, y in loss), "a falling loss goes down the page"
 
 
-def test_curves_that_coincide_have_dashes_in_turn(tmp_path: Path, show: Callable) -> None:
-    for number in range(4):
-        write_run(tmp_path / f"{number}", seed=number // 2, loss=lambda step, number=number: (1 + number // 3) / (1 + step))
-    show("report", *"0123")
-    found = page(tmp_path / "report.html")
-    loss = [attrs for attrs in found.all("path") if "data-run" in attrs][:8]
-    styles = {str(attrs["class"]).strip(): str(attrs.get("style", "")) for attrs in loss}
-    assert {name for name, style in styles.items() if not style} == {"r3 train", "r3 test"}
-    for part, dash, length in (("test", 7, 7), ("train", 4, 6)):
-        for run in range(3):
-            dashes = f"stroke-dasharray:{dash} {3 * length - dash};stroke-dashoffset:{(3 - run) * length};"
-            assert dashes in styles[f"r{run} {part}"]
-    lines = [str(attrs.get("style", "")) for attrs in found.all("path") if "data-run" in attrs][-4:]
-    assert [style.count("stroke-dasharray:10 10;") for style in lines] == [0, 0, 1, 1], "of settings, too; the first on top"
-    assert "their colours take turns" in found.text
-
-
 def test_one_run_has_its_settings_numbers_environment_and_files(tmp_path: Path, show: Callable) -> None:
     folder = write_run(tmp_path / "a run's <folder>")
     code, out, err = show("report", folder, "--out", "page.html", "--title", "Ein <Titel>")

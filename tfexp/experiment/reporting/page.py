@@ -198,7 +198,7 @@ def _legend(subject: _Subject) -> str:
         names = "".join(
             f'<span class="r{at}"><i class="swatch"></i>{escape(run.name)}</span>' for at, run in enumerate(subject.runs)
         )
-        told = "solid: test rows, dashed: training rows; where curves coincide, their colours take turns"
+        told = "solid: test rows, dashed: training rows"
         return f'<div class="legend">{names}<span>{told}</span></div>'
     return (
         f'<div class="legend"><span>test rows of {len(subject.runs)} runs, by {escape(subject.main)}: worst'
