@@ -212,18 +212,6 @@ def test_workers_by_themselves_come_near_their_numbers_again(cli: Callable, ran:
     assert "the numbers are near, not equal" in ended.out
 
 
-def test_a_run_of_before_there_was_a_setting_of_the_cluster_goes_on(cli: Callable, ran: Callable, tmp_path: Path) -> None:
-    config = ran("run", *BY_THEMSELVES) / "config.yaml"
-    newer = ("  restarts:", "  silence:")
-    lines = config.read_text().splitlines()
-    config.write_text("\n".join(line for line in lines if not line.startswith(newer)))
-    assert len(config.read_text().splitlines()) == len(lines) - len(newer)
-    ended = cli("resume=run", "train.steps=63")
-    assert ended.code == 0, ended.err
-    assert numbers(tmp_path / "run")["step"] == 63
-    assert "  restarts: 10" in config.read_text().splitlines(), "what it goes on with is written down"
-
-
 @pytest.mark.parametrize(("way", "update"), [("between_graph", "sync"), ("in_graph", "sync"), ("in_graph", "async")])
 def test_a_session_that_is_lost_is_no_step_lost(
     way: str, update: str, cli: Callable, ran: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
