@@ -5,13 +5,12 @@
   --best   of the checkpoint with the lowest test loss (train.keep_best=true) instead of the last one
 
 The model takes rows as the data has them and answers in the data's own unit: what standardizes the rows is in its graph.
-TensorFlow, TensorFlow Serving, `tf.saved_model.load` and `python -m tfexp.saved_model_cli` run it.
+TensorFlow, TensorFlow Serving and `tf.saved_model.load` run it.
 """
 
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from pathlib import Path
 
@@ -45,11 +44,7 @@ def _export(folder: Path, out: Path, best: bool) -> int:
     for name, tensor in (*inputs.items(), *done.predictions.items()):
         shape = ", ".join("rows" if size is None else str(size) for size in tensor.shape.as_list())
         print(f"  {name:13}  {tensor.dtype.name} [{shape}]" + (f": {columns}" if name in inputs else ""))
-    example = f"features=np.zeros((1, {done.dataset.spec.width}))"
-    print(
-        f"python -m tfexp.saved_model_cli run --dir {shlex.quote(str(out))} --tag_set serve "
-        f"--signature_def serving_default --input_exprs {shlex.quote(example)}"
-    )
+    print(f'load it with tf.saved_model.load(session, ["serve"], {str(out)!r})')
     return 0
 
 

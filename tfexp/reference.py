@@ -4,7 +4,7 @@
                 the namespaces
   out=FOLDER    writes it all as Markdown: a page for each namespace, and one for every setting of a run
 
-It is made of the docstrings of what is installed; docs/reference in the source tree is written by `out=docs/reference`.
+It is made of the docstrings of what is installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tfexp.experiment.errors import ExperimentError, SettingError, no_such
 from tfexp.usage import helped, while_read
 
 _USAGE = "usage: python -m tfexp.reference [NAME ...] [out=FOLDER]"
-_WRITTEN = "Written by `python -m tfexp.reference out=docs/reference`."
+_WRITTEN = "Written by `python -m tfexp.reference`."
 
 
 def main(argv: list[str] | None = None) -> int:

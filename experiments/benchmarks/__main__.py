@@ -87,7 +87,7 @@ def main() -> int:
 
 
 def _write(folder: Path, result: dict[str, Any], measured: list[Figure]) -> None:
-    (folder / "figures.json").write_text(json.dumps(result, indent=1) + "\n")
+    (folder / "figures.json").write_text(_as_json(result))
     if any(figure.ratio() is not None for figure in measured):
         draw(measured, folder / "ratios.png")
     if any(figure.point is not None for figure in measured):
@@ -166,7 +166,14 @@ def _keep(result: dict[str, Any]) -> None:
     names = {(f["group"], f["name"]) for f in result["figures"]}
     figures = [f for f in kept if (f["group"], f["name"]) not in names] + result["figures"]
     figures.sort(key=lambda f: list(GROUPS).index(f["group"]))
-    COMMITTED.write_text(json.dumps({**result, "figures": figures}, indent=1) + "\n")
+    COMMITTED.write_text(_as_json({**result, "figures": figures}))
+
+
+def _as_json(result: dict[str, Any]) -> str:
+    """The result with a line per figure."""
+    rest = {key: value for key, value in result.items() if key != "figures"}
+    figures = ",\n".join(json.dumps(figure) for figure in result["figures"])
+    return json.dumps({**rest, "figures": ["HERE"]}, indent=1).replace('"HERE"', figures) + "\n"
 
 
 if __name__ == "__main__":

@@ -26,6 +26,18 @@ def add(member: Member, arguments: dict[str, Any]) -> dict[str, Any]:
     return {"value": value, "tasks": member.cluster.as_dict(), "pid": os.getpid()}
 
 
+PRINTED = b"one\0two\0three\n\0 7\n\0\0\r\n\xff\xfe no newline"
+
+
+def print_bytes(member: Member, arguments: dict[str, Any]) -> str:
+    """Print what might be taken for messages or text, before a message and after it."""
+    os.write(1, PRINTED)
+    member.send("printed")
+    member.wait_for("go")
+    os.write(2, PRINTED)
+    return "printed"
+
+
 def until_stopped(member: Member, arguments: dict[str, Any]) -> dict[str, Any]:
     """Count steps until the driver asks for the end."""
     steps = 0

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import tfexp as tf
+from tests.contract.hosted_work import PRINTED
 from tests.distributed.clusters import free_ports
 from tests.processes import all_ended
 from tfexp.distributed.gang import Gang, Restarts, Row, TaskFailed
@@ -102,6 +103,17 @@ def test_tasks_share_a_variable_and_answer(make: Make, tmp_path: Path) -> None:
         assert "added 2.5" in (tmp_path / f"{name.replace(':', '-')}.log").read_text()
     assert len({row.port for row in rows.values()}) == 3
     assert any(line.startswith("waiting for ps:0, worker:0, worker:1 to start") for line in said), said
+
+
+def test_what_a_task_prints_is_in_its_log_byte_for_byte_and_never_a_message(make: Make, tmp_path: Path) -> None:
+    log = tmp_path / "worker-0.log"
+    with gang_of(make, tmp_path, Work("tests.contract.hosted_work:print_bytes")) as gang:
+        collect(gang, "printed", 1)
+        assert log.read_bytes().endswith(PRINTED)
+        gang.tell("go", "worker:0")
+        assert collect(gang, "ended", 1)["worker:0"]["result"] == "printed"
+        gang.dismiss()
+    assert log.read_bytes().endswith(PRINTED + PRINTED)
 
 
 def test_work_ends_when_it_is_asked_to(make: Make, tmp_path: Path) -> None:

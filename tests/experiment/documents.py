@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-__all__ = ["ROOT", "Document", "documents"]
+__all__ = ["ON_RAY", "ROOT", "Document", "documents"]
 
 ROOT = Path(__file__).resolve().parents[2]
+ON_RAY = "python -m tfexp model=linreg cluster=2workers train.steps=300"
+"""The command that starts a Ray of its own: test_ray_runs runs it."""
 _FILE = re.compile(r"# (\w+\.py)\n")
 
 

@@ -48,6 +48,22 @@ def test_a_clean_tree_has_a_commit_and_no_patch(repository: Callable, cli: Calla
     assert not (tmp_path / "run" / "uncommitted.patch").exists()
 
 
+def test_what_runs_leave_in_outputs_is_no_change_of_the_code(repository: Callable, cli: Callable, tmp_path: Path) -> None:
+    """The tree has a folder `outputs` whose own .gitignore keeps out what is written there."""
+    kept = Path(__file__).parents[2] / "outputs" / ".gitignore"
+    (tmp_path / "outputs").mkdir()
+    (tmp_path / "outputs" / ".gitignore").write_text(kept.read_text())
+    repository("add", "outputs")
+    assert repository("diff", "--cached", "--name-only").split() == ["outputs/.gitignore"]
+    repository("commit", "-qm", "two")
+    (tmp_path / "outputs" / "mine.py").write_text("written = True\n")
+    assert cli(*RUN, "hydra.run.dir=outputs/one").code == 0
+    assert cli(*RUN, "hydra.run.dir=outputs/two").code == 0
+    git = manifest(tmp_path / "outputs" / "two")["git"]
+    assert (git["changed_files"], git["new_files"], "patch" in git) == ([], [], False)
+    assert repository("status", "--porcelain") == ""
+
+
 def test_the_patch_brings_the_working_tree_back(repository: Callable, cli: Callable, tmp_path: Path) -> None:
     (tmp_path / "net.py").write_text("width = 2  # größer\n")
     (tmp_path / "pack").mkdir()

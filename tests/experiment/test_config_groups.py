@@ -192,7 +192,7 @@ def test_files_give_the_values_of_exactly_their_classes_settings(group: str) -> 
         fields = dataclasses.fields(schema.resolve(target, schema.Section))
         assert set(content) == {field.name for field in fields}, path
         for field in fields:
-            if field.default is not dataclasses.MISSING:  # what runs of before the setting go on with
+            if field.default is not dataclasses.MISSING:
                 given = content[field.name]
                 assert field.default == (tuple(given) if isinstance(given, list) else given), f"{target}: {field.name}"
 

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import pytest
 
-from tfexp.experiment import runner
 from tfexp.experiment.choices import groups
 from tfexp.experiment.conformance import DataConformance, InputConformance, ModelConformance
 
@@ -17,7 +16,6 @@ from tfexp.experiment.conformance import DataConformance, InputConformance, Mode
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(runner, "draw", lambda *arguments: None)
 
 
 class TestDiabetes(DataConformance):

@@ -14,28 +14,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from documents import ROOT, Document, documents
+from documents import ON_RAY, ROOT, Document, documents
 
 import tfexp as tf
 
-README = documents()[0]
 DOCUMENTS = pytest.mark.parametrize("document", documents(), ids=lambda document: document.path.name)
 IN_PROCESS = (
     "completion",
     "explain",
     "export",
-    "graph_tools",
     "new",
     "preview",
     "records",
     "reference",
     "reproduce",
     "runs",
-    "saved_model_cli",
     "symbols",
 )
-APART = re.compile(r"tfexp\.script|cluster=(?!static)(?!.*hosting=process)")
-"""Commands whose processes are not for this one to start, or that change it for good."""
+APART = "tfexp.script"
+"""Changes the process for good."""
 
 
 @pytest.fixture
@@ -60,11 +57,11 @@ def test_commands_run(document: Document, cli: Callable, tmp_path: Path, monkeyp
         if name.startswith("test_"):
             importlib.import_module(Path(name).stem)
     for command in document.commands:
-        if APART.search(command) and document.path != README.path and command in README.commands:
-            continue  # it takes long, and is run once
+        if command == ON_RAY:
+            continue
         python, flag, program, *words = shlex.split(command)
         assert (python, flag) == ("python", "-m"), f"nobody runs this: {command}"
-        if APART.search(command):
+        if program == APART:
             code, err = _apart([program, *words], tmp_path)
         elif program == "tfexp":
             ended = cli(*words)

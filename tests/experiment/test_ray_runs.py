@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from documents import ON_RAY, documents
 from run_files import numbers
 
 import tfexp as tf
@@ -43,13 +44,21 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> bool:
     return holds()
 
 
+README = ["model=linreg", "cluster=2workers", "train.steps=300"]
+
+
+def test_the_command_is_that_of_the_readme() -> None:
+    """Which test_guides does not run once more."""
+    assert f"python -m tfexp {' '.join(README)}" == ON_RAY
+    assert ON_RAY in documents()[0].commands
+
+
 @pytest.mark.parametrize("stopped", [None, signal.SIGTERM])  # which Ray would take over
 def test_a_ray_of_its_own_leaves_no_process_port_or_file(stopped: int | None, tmp_path: Path) -> None:
     temporary = Path(f"/tmp/tfexp-{os.getpid()}-{stopped or 0}")  # its path must be short
     temporary.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(temporary)}
-    steps = 1000000 if stopped else 200
-    words = ["model=linreg", "cluster=2workers", f"train.steps={steps}", "hydra.run.dir=run"]
+    words = [*README, *(["train.steps=1000000"] if stopped else []), "hydra.run.dir=run"]
     try:
         with started(
             [sys.executable, "-m", "tfexp", *words],
@@ -79,7 +88,7 @@ def test_a_ray_of_its_own_leaves_no_process_port_or_file(stopped: int | None, tm
     if stopped:
         assert re.match(r"tfexp: stopped after step \d+ of 1000000, saved in run/checkpoints/model\.ckpt-\d+\n", err)
         return
-    assert numbers(tmp_path / "run")["step"] == 200
+    assert numbers(tmp_path / "run")["step"] == 300
     (ray,) = [float(line.split()[4]) for line in said if line.startswith("Ray is up after ")]
     (first,) = [float(line.split()[5]) for line in said if line.startswith("the first step was made ")]
     assert 0 < ray < first

@@ -165,16 +165,6 @@ def test_the_best_checkpoint_stays(cli: Callable, tmp_path: Path, monkeypatch: p
     assert "keep_best" in (tmp_path / "whole" / "config.yaml").read_text()
 
 
-def test_a_run_of_before_a_setting_goes_on_with_its_default(cli: Callable, tmp_path: Path) -> None:
-    cli(*MLP, "train.steps=20", "hydra.run.dir=run")
-    path = tmp_path / "run" / "config.yaml"
-    config = yaml.safe_load(path.read_text())
-    del config["train"]["keep_best"]
-    path.write_text(yaml.safe_dump(config))
-    assert cli("rerun=run").code == 0
-    assert not (tmp_path / "run" / "checkpoints" / "best").exists()
-
-
 def test_a_moved_folder_resumes_where_it_is(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         at_step(patch, 47, lambda: os.kill(os.getpid(), signal.SIGINT))

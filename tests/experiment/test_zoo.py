@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.experiment import runner
 from tfexp.experiment.build import build
 from tfexp.experiment.composing import settings_of
 from tfexp.experiment.conformance import ModelConformance
@@ -20,11 +19,7 @@ from tfexp.experiment.history import Record
 from tfexp.experiment.objective import Objective
 from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.runner import Experiment, Origin
-
-
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "draw", lambda *arguments: None)
+from tfexp.experiment.watching import Watch
 
 
 class Accurate(ModelConformance):
@@ -130,7 +125,9 @@ class TestWord2vec(ModelConformance):
         settings = self.settings(steps=500)
         assert isinstance(settings.data, Corpus)
         with contextlib.closing(RunFolder.create(tmp_path / "run", exactly=True)) as folder:
-            Experiment.of(settings).run(folder, Origin("", "", ()))
+            watch = Watch()
+            watch.draws = False
+            Experiment.of(settings).run(folder, Origin("", "", ()), watch=watch)
         path = tf.train.latest_checkpoint(str(tmp_path / "run" / "checkpoints"))
         embeddings = tf.train.load_checkpoint(path).get_tensor("model/embeddings")
         embeddings /= np.linalg.norm(embeddings, axis=1, keepdims=True)

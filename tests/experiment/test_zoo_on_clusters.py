@@ -26,7 +26,7 @@ SHORT = ["train.steps=12", "train.eval_every=0", "train.summary_every=0"]
 pytestmark = pytest.mark.usefixtures("tasks_are_threads")
 
 
-@pytest.mark.parametrize("model", ["cnn", "lstm", "word2vec", "gan"])  # the others do so in step, below
+@pytest.mark.parametrize("model", ["lstm", "gan"])  # the others do so in step, below, or in test_bandwidth
 def test_workers_share_its_variables(model: str, cli: Callable, tmp_path: Path) -> None:
     common = [f"model={model}", *ZOO[model], *SHORT]
     ended = cli(*common, *CLUSTER, "hydra.run.dir=two")
@@ -37,7 +37,7 @@ def test_workers_share_its_variables(model: str, cli: Callable, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("model", "way"),
     [
-        *[("layers", "between_graph"), ("gan", "between_graph"), ("layers", "towers"), ("word2vec", "towers")],
+        *[("layers", "between_graph"), ("cnn", "between_graph"), ("layers", "towers"), ("word2vec", "towers")],
         *[("layers", "all_reduce"), ("gan", "all_reduce"), ("word2vec", "all_reduce")],
     ],
 )

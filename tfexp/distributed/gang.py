@@ -182,8 +182,8 @@ class Gang:
         def sink(name: str, message: Message) -> None:
             self._watchdog.hear(name, time.monotonic())
             if message["kind"] == "log":
-                with self.log(name).open("a", encoding="utf-8") as log:
-                    log.write(message["text"])
+                with self.log(name).open("ab") as log:
+                    log.write(message["printed"])
             elif message["kind"] != "alive":
                 self._events.put((name, process, message))
 

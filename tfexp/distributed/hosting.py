@@ -8,7 +8,7 @@ from a task   `bound` (its port is found), `serving`, `alive` (every second), wh
               result or `failed`
 to a task     `begin`, `cluster` (all addresses), `moved` (all addresses, one of which is new), `stop` (end the work when it
               suits), whatever the work waits for, `exit`
-of a hosting  `log` (text for the task's log), `exited` (the process is gone; the last word until it is started again; with
+of a hosting  `log` (bytes for the task's log), `exited` (the process is gone; the last word until it is started again; with
               `same_process` it is only the server that is gone, which is another one's); of no task, `gone`: what it runs
               on is not there any more, with all of them
 """
@@ -24,7 +24,7 @@ from typing import Any
 __all__ = ["Hosting", "HostingError", "Message", "Say", "Sink", "TaskSpec", "Work", "begin_message", "port_of"]
 
 Message = dict[str, Any]
-"""`kind` and content, in JSON's types."""
+"""`kind` and content, in JSON's types (bytes, too, in a `log`)."""
 Sink = Callable[[str, Message], None]
 """Takes a task's name and a message; may be called by any thread."""
 Say = Callable[[str], None]

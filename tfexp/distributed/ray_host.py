@@ -256,40 +256,45 @@ def _actor_class() -> Any:
         @ray.method(concurrency_group="messages")  # type: ignore[untyped-decorator]
         def messages(self, begin: Any) -> Iterator[Any]:
             """Run the task, and yield its messages until it ends."""
-            import itertools
             import os
+            import select
             import sys
             import threading
 
             outbox, inbox = self._outbox, self._inbox
             reading, writing = os.pipe()
+            os.set_blocking(reading, False)
             for descriptor in (1, 2):
                 os.dup2(writing, descriptor)
             os.close(writing)
             sys.stdout = os.fdopen(1, "w", buffering=1, closefd=False)
             sys.stderr = os.fdopen(2, "w", buffering=1, closefd=False)
 
-            waiting: dict[int, Any] = {}
+            lock = threading.Lock()
+
+            def take_printed() -> None:
+                """Put what is in the pipe into the outbox. The caller holds the lock."""
+                try:
+                    printed = os.read(reading, 1 << 20)  # more than a pipe holds, so this is all of it
+                except BlockingIOError:
+                    return
+                outbox.put({"kind": "log", "printed": printed})
 
             def read_log() -> None:
-                """Logged lines and messages come in the order in which they were written."""
-                with os.fdopen(reading, "r", errors="replace") as log:
-                    for line in log:
-                        text, mark, number = line.partition("\0")
-                        if text:
-                            outbox.put({"kind": "log", "text": text})
-                        if mark:
-                            outbox.put(waiting.pop(int(number)))
+                while True:
+                    select.select([reading], [], [])
+                    with lock:
+                        take_printed()
 
             class Link:
-                numbers = itertools.count()
+                """What was printed before a message is in the log before the message comes."""
 
                 def send(self, message: Any) -> None:
-                    number = next(self.numbers)
-                    waiting[number] = message
                     for stream in (sys.stdout, sys.stderr):
                         stream.flush()
-                    os.write(1, f"\0{number}\n".encode())
+                    with lock:
+                        take_printed()
+                        outbox.put(message)
 
                 def receive(self) -> Any:
                     return inbox.get()

@@ -145,6 +145,7 @@ def build(settings: Settings, dataset: Dataset, replica: Replica | None = None) 
             gradients = copy.objective.gradients(sync or optimizer)
             if peers is not None:
                 gradients, loss = peers.means(gradients), peers.mean(loss)
+            train: Any
             if stale is not None and replica is not None:
                 train = stale.apply(optimizer, gradients, replica.worker, reading)
             else:

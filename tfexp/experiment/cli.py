@@ -289,9 +289,6 @@ def _load(path: Path) -> DictConfig:
         raise ExperimentError(f"{path} is empty: that run was ended before it began; start it again")
     if not isinstance(config, DictConfig) or set(config) != set(SECTIONS):
         raise ExperimentError(f"{path} is not a run's configuration: it must have {', '.join(SECTIONS)}")
-    # A run that was begun before there was a setting of the cluster goes on with its default: none changes what is learned.
-    if isinstance(config.cluster, DictConfig):
-        config.cluster = OmegaConf.merge(OmegaConf.load(conf_dir() / "cluster" / "local.yaml"), config.cluster)
     return config
 
 

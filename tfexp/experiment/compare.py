@@ -92,7 +92,7 @@ _NOT_CODE = ("git.changed_files", "git.new_files", "git.branch", "git.patch.file
 def environment_differences(before: dict[str, Any], after: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """(dotted name, value before, value after) of all that two manifests say differently of what could change numbers.
 
-    A section that one of the manifests does not have, as a run of an earlier version's may not, is left out.
+    A section that one of the manifests does not have is left out.
     """
     both = [name for name in _ENVIRONMENT if before.get(name) is not None and after.get(name) is not None]
     old, new = (flat({name: manifest[name] for name in both}) for manifest in (before, after))

@@ -34,6 +34,7 @@ from tfexp.experiment.outputs import RunFolder
 from tfexp.experiment.runner import Experiment, Origin
 from tfexp.experiment.schema import Settings
 from tfexp.experiment.transfer import from_plain, to_plain
+from tfexp.experiment.watching import Watch
 
 Step = Callable[[], tuple[np.ndarray, np.ndarray]]
 
@@ -216,10 +217,16 @@ def _chosen(words: tuple[str, ...]) -> Settings:
     return settings_of(list(words))
 
 
+class _Undrawn(Watch):
+    """Lets a run go on to its end, and draw nothing."""
+
+    draws = False
+
+
 def _run(settings: Settings, path: Path, *, resume: bool = False) -> dict[str, Any]:
     """Train in the folder, saying nothing; what `result.json` holds."""
     with (
         contextlib.redirect_stdout(io.StringIO()),
         contextlib.closing(RunFolder.open(path) if resume else RunFolder.create(path, exactly=True)) as folder,
     ):
-        return Experiment.of(settings).run(folder, Origin("conformance", "", ()), resume=resume)
+        return Experiment.of(settings).run(folder, Origin("conformance", "", ()), resume=resume, watch=_Undrawn())

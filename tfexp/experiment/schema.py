@@ -53,8 +53,8 @@ def bounded(
     says: str = "",
     default: Any = dataclasses.MISSING,
 ) -> Any:
-    """A field whose number, or each of whose numbers, must lie in the given range. Sections of `conf/` have no `default`,
-    as their files give every value, but for settings that came later: a run of before goes on with it.
+    """A field whose number, or each of whose numbers, must lie in the given range. A setting of a file in `conf/` needs no
+    `default`, as the file gives its value; where there is one, it is the file's.
 
     `says` describes it, under `description` in the field's metadata.
     """

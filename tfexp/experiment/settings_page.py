@@ -18,7 +18,7 @@ Rows = dict[str, str]
 _INTRODUCTION = """\
 # Every setting of a run
 
-Written by `python -m tfexp.reference out=docs/reference`, from `conf/` and the classes that it names.
+Written by `python -m tfexp.reference`, from `conf/` and the classes that it names.
 
 `python -m tfexp <group>=<choice> <setting>=<value> …` chooses and sets; `python -m tfexp.explain KEY` says the same as this
 page, and where a value comes from.

@@ -121,20 +121,6 @@ def test_curves_of_all_points_are_in_one_picture(points: int, tmp_path: Path) ->
     assert not (tmp_path / "none.png").exists()
 
 
-def test_of_curves_that_coincide_each_is_seen(tmp_path: Path) -> None:
-    rows = [row(number, 0.1, a=str(number)) for number in range(2)]
-    for one in rows:
-        (tmp_path / one.folder).mkdir()
-        lines = evaluated((0, 3.0), (20, 0.1))
-        (tmp_path / one.folder / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    path = tmp_path / "curves.png"
-    assert draw_learning(path, "", SWEEP, ranking(rows, SWEEP), tmp_path)
-    with Image.open(path) as image:
-        drawn = np.asarray(image.convert("RGB")).astype(int)[:500]  # without the legend
-    first, second = ((np.abs(drawn - colour).sum(-1) < 20).sum() for colour in ([0x42, 0x69, 0xD0], [0xFF, 0x72, 0x5C]))
-    assert min(first, second) > 0.5 * max(first, second) > 100
-
-
 def test_its_title_counts_the_trials_that_are_not_in_it() -> None:
     assert _title(ROWS) == "5 trials, 1 of them ended early (dashed, hollow), 1 of them without a value (not shown)"
     assert _title(ROWS[:2]) == "2 trials"

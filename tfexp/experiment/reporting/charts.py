@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from tfexp.experiment.reporting.figures import turns
 from tfexp.experiment.reporting.run import Record, Run
 from tfexp.experiment.reporting.scale import TRIED, Scale, digits, natural, spans_decades
 from tfexp.experiment.reporting.select import text_of
@@ -71,8 +70,7 @@ def curves_panel(metric: str, histories: Sequence[Sequence[Record]], points: int
     across = Scale.over(steps, _LEFT, _WIDTH - _RIGHT)
     up = Scale.over([v for curve in curves for v in curve.values], _HEIGHT - _BOTTOM, _TOP, log, 0.04)
     places = [[*zip(map(across.place, curve.steps), map(up.place, curve.values), strict=True)] for curve in curves]
-    styles = _styles(curves, places) if len(histories) <= FEW else [""] * len(curves)
-    drawn = [_path(*each) for each in zip(curves, places, styles, strict=True)]
+    drawn = [_path(*each) for each in zip(curves, places, strict=True)]
     paths = "".join(reversed(drawn))  # of many, the best on top
     svg = (
         f'<svg class="curves" viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" '
@@ -105,33 +103,11 @@ def _curves(metric: str, histories: Sequence[Sequence[Record]], parts: Sequence[
     return curves
 
 
-def _styles(curves: Sequence[_Curve], places: Sequence[Sequence[tuple[float, float]]]) -> list[str]:
-    """The attributes of curves, those of the training rows apart: see `_in_turn`."""
-    styles = [""] * len(curves)
-    for train, dash, gap in ((True, 4.0, 2.0), (False, 7.0, 0.0)):  # those of the training rows stay dashed
-        own = [number for number, curve in enumerate(curves) if (curve.part == "train") == train]
-        for number, style in zip(own, _in_turn([places[number] for number in own], dash, gap), strict=True):
-            styles[number] = style
-    return styles
-
-
-def _in_turn(lines: Sequence[Sequence[tuple[float, float]]], dash: float, gap: float = 0.0) -> list[str]:
-    """The attributes that give each of the lines that coincide dashes where the others have gaps; "" for the other lines."""
-    length = dash + gap
-    return [
-        ""
-        if of == 1
-        else f' style="stroke-dasharray:{dash:g} {length * of - dash:g};stroke-dashoffset:{length * (of - at):g};'
-        'stroke-linecap:butt"'
-        for at, of in turns(lines)
-    ]
-
-
-def _path(curve: _Curve, points: Sequence[tuple[float, float]], style: str) -> str:
+def _path(curve: _Curve, points: Sequence[tuple[float, float]]) -> str:
     places = [f"{x:.1f} {y:.1f}".replace(".0", "") for x, y in points]
     if len(places) == 1:  # a line of no length, whose round ends are a dot
-        places, style = places * 2, ""
-    return f'<path data-run="{curve.run}" class="r{curve.run} {curve.part}"{style} d="M{"L".join(places)}"/>'
+        places = places * 2
+    return f'<path data-run="{curve.run}" class="r{curve.run} {curve.part}" d="M{"L".join(places)}"/>'
 
 
 def _grid(across: Scale, up: Scale) -> str:
@@ -161,11 +137,10 @@ def parallel(runs: Sequence[Run], settings: Sequence[str], metric: str) -> Panel
     width = gap * (len(names) - 1) + 150
     axes = [_Axis(name, [run.values.get(name) for run in runs], 75 + gap * at) for at, name in enumerate(names)]
     points = [[(axis.x, axis.places[number]) for axis in axes] for number in range(len(runs))]
-    styles = _in_turn(points, 10.0) if len(runs) <= FEW else [""] * len(runs)
     lines = []
     for number in reversed(range(len(runs))):
         path = "L".join(f"{x:.0f} {y:.1f}" for x, y in points[number])
-        lines.append(f'<path data-run="{number}" class="r{number}"{styles[number]} d="M{path}"/>')
+        lines.append(f'<path data-run="{number}" class="r{number}" d="M{path}"/>')
     tall = _Axis.missing + 22 if any(axis.lacking for axis in axes) else _Axis.bottom + 16
     svg = (
         f'<svg class="parallel" viewBox="0 0 {width:.0f} {tall:.0f}" width="{width:.0f}" role="img" '

@@ -17,8 +17,6 @@ from tfexp.experiment.confusion import Confusion
 from tfexp.experiment.outputs import RunFiles
 from tfexp.experiment.reporting.charts import FEW, Panel, curves_panel, parallel
 from tfexp.experiment.reporting.comparison import circumstances, parted
-from tfexp.experiment.reporting.graph_drawing import draw_graph
-from tfexp.experiment.reporting.graph_outline import Outline, read_outline
 from tfexp.experiment.reporting.listing import heads, is_better_low, is_number, short
 from tfexp.experiment.reporting.one_run import environment_of, files_of
 from tfexp.experiment.reporting.run import STATUSES, History, Run
@@ -80,7 +78,6 @@ def page_of(runs: Sequence[Run], title: str, out: Path) -> str:
         _table(subject) if len(ordered) > 1 else _numbers(subject) + _confusion(subject),
         _settings(subject),
         _environment(subject),
-        _graph(subject),
         _files(subject),
     ]
     assets = importlib.resources.files("tfexp.experiment.reporting")
@@ -201,7 +198,7 @@ def _legend(subject: _Subject) -> str:
         names = "".join(
             f'<span class="r{at}"><i class="swatch"></i>{escape(run.name)}</span>' for at, run in enumerate(subject.runs)
         )
-        told = "solid: test rows, dashed: training rows; where curves coincide, their colours take turns"
+        told = "solid: test rows, dashed: training rows"
         return f'<div class="legend">{names}<span>{told}</span></div>'
     return (
         f'<div class="legend"><span>test rows of {len(subject.runs)} runs, by {escape(subject.main)}: worst'
@@ -344,33 +341,6 @@ def _environment(subject: _Subject) -> str:
     return (
         f"<h2>Environment</h2><div class='card'>{note}<details><summary>that of {of}</summary>{_pairs(told.items())}"
         "</details></div>"
-    )
-
-
-def _graph(subject: _Subject) -> str:
-    """The graph of the first run that has one: of many, the best."""
-    for run in subject.runs:
-        path = run.path / "graph.pbtxt"
-        if path.exists():
-            break
-    else:
-        return ""
-    try:
-        outline = read_outline(path)
-    except (ValueError, OSError) as error:
-        return f"<h2>Graph</h2><p class='problem'>{escape(str(error))}</p>"
-    of = f" of {run.name}" if len(subject.runs) > 1 else ""
-    link = f'<a href="{subject.link(path)}">graph.pbtxt</a>'
-    drawn = f"<div class='card scroll'>{draw_graph(outline)}</div>" if outline.boxes else ""
-    return f"<h2>Graph{escape(of)}</h2><p class='note'>{_graph_told(outline)} {link}</p>{drawn}"
-
-
-def _graph_told(outline: Outline) -> str:
-    sides = ", ".join(f"{name} ({ops} ops)" for name, ops in outline.sides)
-    more = f" Not drawn: {sides}." if sides else ""
-    return escape(
-        f"{outline.ops:,} ops and {outline.parameters:,} parameters. A box is a scope; an arrow means that the lower one "
-        f"needs what the upper one computes, and is left out where a longer way says so already.{more}"
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tfexp.experiment.reporting.figures import COLOURS, along_steps, dashes, new_figure
+from tfexp.experiment.reporting.figures import COLOURS, along_steps, new_figure
 from tfexp.experiment.reporting.listing import heads, is_better_low, settings_that_tell, short
 from tfexp.experiment.reporting.run import Run
 from tfexp.experiment.reporting.scale import spans_decades
@@ -41,11 +41,10 @@ def draw_curves(path: Path, runs: Sequence[Run]) -> int:
         having = [(run, records) for run, records in having if records]
         ranked = sorted(having, key=lambda pair: pair[1][-1]["test"][name], reverse=is_better_low(name))  # the best on top
         points = [[(r["step"], r["test"][name]) for r in records] for _, records in (having if few else ranked)]
-        styles = dashes(points) if few else []
-        for (run, _), line, style in zip(having, points, styles, strict=True) if few else ():
+        for (run, _), line in zip(having, points, strict=True) if few else ():
             settings = [f"{head}={short(key, run.settings[key])}" for key, head in told.items() if key in run.settings]
             label = "  ".join([run.name, *settings, f"{line[-1][1]:.4g}"])
-            axes.plot(*zip(*line), color=colour_of[run.path], linestyle=style, linewidth=1.8, label=label)
+            axes.plot(*zip(*line), color=colour_of[run.path], linewidth=1.8, label=label)
         if not few:  # one artist for all: with a thousand of them, matplotlib takes seconds
             colours = colormaps["viridis_r"]([0.1 + 0.9 * place / max(1, len(points) - 1) for place in range(len(points))])
             axes.add_collection(LineCollection(points, colors=colours, linewidths=0.8, alpha=0.7))

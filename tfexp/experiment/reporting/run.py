@@ -150,7 +150,7 @@ def _status(manifest: dict[str, Any], told: dict[str, Any]) -> str:
         at_it = at_work(process)
         said = "unknown" if at_it is None else "running" if at_it else "interrupted"
     else:
-        said = told.get("status")  # a run of an earlier version: only its result tells
+        said = told.get("status")  # the manifest is missing or damaged: only the result tells
     return said if said in STATUSES else "unknown"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.experiment.history import Record, read_records
 from tfexp.experiment.outputs import RunFiles
-from tfexp.experiment.reporting.figures import COLOURS, along_steps, dashes, new_figure
+from tfexp.experiment.reporting.figures import COLOURS, along_steps, new_figure
 from tfexp.experiment.reporting.scale import spans_decades
 from tfexp.experiment.sweeps.results import Ranked
 from tfexp.experiment.sweeps.schema import Sweep
@@ -63,11 +63,10 @@ def draw_learning(path: Path, title: str, sweep: Sweep, ranked: Sequence[Ranked]
     axes = figure.subplots()
     few = len(curves) <= len(COLOURS)
     colours = COLOURS if few else [colormaps["viridis"](0.9 * place / (len(curves) - 1)) for place in range(len(curves))]
-    apart = dashes([list(zip(curve.steps.tolist(), curve.mean.tolist(), strict=True)) for _, curve in curves]) if few else []
     drawn = [*enumerate(zip(curves, colours, strict=False))][::-1]  # the best on top
     for place, ((point, curve), colour) in drawn:
-        style = "--" if point.status == "halved" else apart[place] if few else "-"
-        width = 2.4 if place == 0 and isinstance(style, str) else 1.5 if few else 0.9  # dashes in turn have one width
+        style = "--" if point.status == "halved" else "-"
+        width = 2.4 if place == 0 else 1.5 if few else 0.9
         axes.plot(
             curve.steps, curve.mean, linestyle=style, color=colour, linewidth=width, label=_label(point) if few else None
         )
