@@ -390,9 +390,8 @@ def test_inspection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "v1 (DT_FLOAT) [1,2]" in capsys.readouterr().out
     assert tf.train.list_variables(str(tmp_path)) == [("v1", [1, 2]), ("v2", [])]
     assert tf.train.load_variable(str(tmp_path), "v2:0") == 3
-    for namespace in (tf.train, tf.pywrap_tensorflow):
-        reader = namespace.NewCheckpointReader(path)
-        assert reader.has_tensor("v1") and not reader.has_tensor("v3")
+    reader = tf.train.NewCheckpointReader(path)
+    assert reader.has_tensor("v1") and not reader.has_tensor("v3")
     with pytest.raises(ValueError, match="Couldn't find 'checkpoint' file"):
         tf.train.load_checkpoint(str(tmp_path.parent))
 
@@ -477,21 +476,17 @@ def test_the_first_formats_bytes(tmp_path):
 # --- checkpoints of objects ----------------------------------------------------------------------------------------
 
 
-def test_a_checkpoint_of_objects_is_read_by_names(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    a, b = tf.Variable([1.0, 2.0], name="a"), tf.Variable(3, name="scope/b", use_resource=True)
-    checkpoint = tf.train.Checkpoint(first=a, rest=[b])
+def test_a_state_file_may_be_called_as_a_checkpoint_was(tmp_path: Path, variables: tuple[Any, Any]) -> None:
+    saver = tf.train.Saver(max_to_keep=1)
+    prefix = str(tmp_path / "model")
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        path = checkpoint.save(str(tmp_path / "objects"), session)
-        otherwise = tf.train.Checkpoint(b=b, a=a).save(str(tmp_path / "other_objects"), session)
-    with tf.Graph().as_default(), tf.Session() as session:
-        a, b = tf.Variable([0.0, 0.0], name="a"), tf.Variable(0, name="scope/b")
-        saver = tf.train.Saver()
-        for one in (path, otherwise, path):
-            session.run(tf.global_variables_initializer())
-            saver.restore(session, one)
-            assert [value.tolist() for value in session.run([a, b])] == [[1.0, 2.0], 3]
-        assert "Restoring an object-based checkpoint using a name-based saver" in caplog.text
-        tf.Variable(0, name="c")
-        with pytest.raises(errors.NotFoundError, match=r"Existing variables not in the checkpoint: c. .* now: save_counter"):
-            tf.train.Saver().restore(session, path)
+        with pytest.raises(ValueError, match="collides with 'save_path'"):
+            saver.save(session, prefix, latest_filename="model")
+        saver.save(session, prefix)
+        assert saver.save(session, prefix, global_step=3, latest_filename="model") == f"{prefix}-3"
+        # The older checkpoint is deleted, the state file, which has its name, is not.
+        assert not (tmp_path / "model.index").exists()
+        assert tf.train.latest_checkpoint(str(tmp_path), "model") == f"{prefix}-3"
+        with pytest.raises(RuntimeError, match="conflicts with path used for checkpoint state"):
+            saver.save(session, prefix, global_step=4, latest_filename="model-4")

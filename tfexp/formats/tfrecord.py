@@ -116,12 +116,15 @@ class TFRecordWriter:
 
     def write(self, record: bytes) -> None:
         """Appends a record. FailedPreconditionError when the writer is closed."""
-        if self._file.closed:
-            raise FailedPreconditionError(None, None, f"Writer not initialized or previously closed: {self._path}")
+        self._check_open()
         self._put(encode_record(record))
 
     def flush(self) -> None:
-        """Hands to the operating system all that was written, in a form from which it can be read back."""
+        """Hands to the operating system all that was written, in a form from which it can be read back.
+
+        FailedPreconditionError when the writer is closed.
+        """
+        self._check_open()
         if self._deflate is not None:
             self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
         self._file.flush()
@@ -133,6 +136,10 @@ class TFRecordWriter:
         with self._file:
             if self._deflate is not None:
                 self._file.write(self._deflate.flush())
+
+    def _check_open(self) -> None:
+        if self._file.closed:
+            raise FailedPreconditionError(None, None, f"{self._path}: the writer is closed")
 
     def _put(self, data: bytes) -> None:
         try:

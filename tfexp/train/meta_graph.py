@@ -19,6 +19,7 @@ from tfexp.formats.protos.control_flow import CondContextDef, WhileContextDef
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import CondContext
+from tfexp.graph.graph import Graph
 from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.op_defs import op_def
 from tfexp.graph.operation import Operation
@@ -269,24 +270,15 @@ def import_scoped_meta_graph(
     definition: meta_graph_pb2.MetaGraphDef,
     clear_devices: bool = False,
     import_scope: str | None = None,
-    **kwargs: Any,
-) -> str:
-    """Add the graph and the collections of a MetaGraphDef to the default graph, below `import_scope` or the scope around.
-
-    `restore_collections_predicate(key)`: whether to add that collection. Returns the scope that was free.
-    ValueError where inputs from outside an exported scope are not in `input_map`.
-    """
-    return import_scoped_meta_graph_with_return_elements(definition, clear_devices, import_scope, **kwargs)[0]
-
-
-def import_scoped_meta_graph_with_return_elements(
-    definition: meta_graph_pb2.MetaGraphDef,
-    clear_devices: bool = False,
-    import_scope: str | None = None,
+    graph: Graph | None = None,
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
     **kwargs: Any,
-) -> tuple[str, list[Any] | None]:
-    """`import_scoped_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
+) -> str:
+    """Adds the nodes and the collections of a MetaGraphDef to `graph` (the default graph if None).
+
+    They go below `import_scope` or the scope around. `restore_collections_predicate(key)`: whether to add that collection.
+    Returns the scope that was free. ValueError where inputs from outside an exported scope are not in `input_map`.
+    """
     given = kwargs.get("input_map") or {}
     unbound = definition.collection_def[UNBOUND].bytes_list.value if UNBOUND in definition.collection_def else []
     missing = [name for name in map(attr_codec.as_text, unbound) if name not in given]
@@ -297,16 +289,17 @@ def import_scoped_meta_graph_with_return_elements(
     if clear_devices:
         for node in graph_def.node:
             node.device = ""
-    graph = get_default_graph()
-    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
-    name = import_scope or (f"{scope}/" if scope else "")
-    made_with = definition.meta_info_def.stripped_op_list
-    elements = import_graph_def(graph_def, name=name, **{"producer_op_list": made_with, **kwargs})
-    for key, collection in sorted(definition.collection_def.items()):
-        if key != UNBOUND and restore_collections_predicate(key):
-            for item in _items(graph, key, collection, scope):
-                graph.add_to_collection(key, item)
-    return scope, elements
+    graph = get_default_graph() if graph is None else graph
+    with graph.as_default():
+        scope: str = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
+        name = import_scope or (f"{scope}/" if scope else "")
+        made_with = definition.meta_info_def.stripped_op_list
+        import_graph_def(graph_def, name=name, **{"producer_op_list": made_with, **kwargs})
+        for key, collection in sorted(definition.collection_def.items()):
+            if key != UNBOUND and restore_collections_predicate(key):
+                for item in _items(graph, key, collection, scope):
+                    graph.add_to_collection(key, item)
+    return scope
 
 
 def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:

@@ -200,16 +200,12 @@ def _check_signatures(signatures: Mapping[str, Any] | None) -> None:
 
 
 def _check_info(info: Any) -> None:
-    encoding = info.WhichOneof("encoding")
-    if encoding is None:
+    if info.WhichOneof("encoding") is None:
         raise AssertionError(
             "All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' fields (e.g., name "
             f"or coo_sparse) set: {info}"
         )
-    if encoding == "composite_tensor":
-        for part in info.composite_tensor.components:
-            _check_info(part)
-    elif info.dtype == 0:
+    if info.dtype == 0:
         raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
 
 

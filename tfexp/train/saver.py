@@ -180,10 +180,10 @@ class Saver:
         folder, base = os.path.split(save_path)
         if not save_path:
             raise ValueError("no path specified")
-        if latest == base:
-            raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
         if os.path.split(latest)[0]:
             raise ValueError("'latest_filename' must not contain path components")
+        if latest == base and global_step is None and not self._sharded:
+            raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
         if not (at_once or hasattr(sess, "run")):
             raise TypeError(f"'sess' must be a Session; {sess}")
         with self._saving:
@@ -310,26 +310,18 @@ def _explained(error: errors.OpError, cause: str) -> errors.OpError:
 def import_meta_graph(
     meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
 ) -> Saver | None:
-    """Recreate the graph of a MetaGraph (a proto or a `.meta` file) in the default graph; returns its Saver, if it has one.
+    """Recreates the graph of a MetaGraph (a proto or a `.meta` file); returns its Saver, if it has one or has variables.
 
-    `kwargs` go to `import_graph_def` (`input_map`, …).
+    `kwargs`: `graph` to add it to (the default graph if None), `restore_collections_predicate`, and those of
+    `import_graph_def` (`input_map`, …).
     """
-    return import_meta_graph_with_return_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
-
-
-def import_meta_graph_with_return_elements(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
-) -> tuple[Saver | None, list[Any] | None]:
-    """`import_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
     if executing_eagerly():
         raise RuntimeError(meta_graph.NO_GRAPH_EAGERLY)
     definition = meta_graph.read_meta_graph(meta_graph_or_file)
-    scope, elements = meta_graph.import_scoped_meta_graph_with_return_elements(
-        definition, clear_devices, import_scope, **kwargs
-    )
+    scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, **kwargs)
     if definition.HasField("saver_def"):
-        return Saver.from_proto(definition.saver_def, import_scope=scope), elements
-    return (Saver() if variable_lists.all_saveable_objects(scope=scope) else None), elements
+        return Saver.from_proto(definition.saver_def, import_scope=scope)
+    return Saver() if variable_lists.all_saveable_objects(scope=scope) else None
 
 
 def _exported(saver: Saver, export_scope: str | None = None) -> saver_pb2.SaverDef | None:
