@@ -149,5 +149,3 @@ def test_xaviers_variance(uniform):
     made = tf.contrib.layers.xavier_initializer(uniform, seed=1)([211, 307])
     with tf.Session() as session:
         assert np.var(session.run(made)) == pytest.approx(2 / (211 + 307), rel=0.05)
-
-

@@ -195,8 +195,6 @@ def test_a_graph_without_variables() -> None:
         assert [op.name for op in graph.get_operations()] == ["c"]
 
 
-
-
 def test_input_map_and_protos() -> None:
     build()
     definition = tf.train.export_meta_graph()

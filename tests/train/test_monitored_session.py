@@ -261,8 +261,6 @@ def test_a_singular_session_does_not_recover():
     assert session.raw_session() is None
 
 
-
-
 def test_functions_of_steps():
     add = counter()
     hook = Told()

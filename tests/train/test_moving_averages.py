@@ -99,8 +99,6 @@ def test_apply_again_and_refusals() -> None:
         ema.apply([tf.Variable(1)])
 
 
-
-
 def test_a_variable_may_have_several_corrected_averages() -> None:
     v = tf.Variable(0.0, name="v")
     first, second = (assign_moving_average(v, value, 0.9, zero_debias=True) for value in (1.0, 3.0))

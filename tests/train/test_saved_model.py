@@ -212,8 +212,6 @@ def test_what_a_builder_refuses(tmp_path):
             builder.add_meta_graph(["y"], main_op=start)
 
 
-
-
 def test_a_reference_is_described_with_its_type() -> None:
     variable, resource = tf.Variable([1.0, 2.0]), tf.Variable(3.0, use_resource=True)
     assert sm.build_tensor_info(variable).dtype == 101

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,6 @@ import pytest
 import tfexp as tf
 from tfexp.core import errors
 from tfexp.formats import checkpoint_state
-from tfexp.formats.table import read_table
-from tfexp.ops.save import save_slices
 from tfexp.train.checkpoint_utils import print_tensors_in_checkpoint_file
 
 
@@ -410,70 +407,6 @@ def test_references_of_an_imported_graph_are_saved_and_restored(tmp_path):
             assert session.run(reference).tolist() == [1.0, 2.0]
         with pytest.raises(TypeError, match="Variable to save is not a Variable"):
             tf.train.Saver([tf.constant(1.0)])
-
-
-# --- the first format -------------------------------------------------------------------------------------------------
-
-
-def test_the_first_format_is_written_and_read(tmp_path):
-    """`SaverDef.V1`: one file, or shards behind a pattern; values of all kinds, and partitioned ones."""
-    folder = str(tmp_path)
-    with tf.Graph().as_default(), tf.Session() as session:
-        values = {
-            "a": [[1.0, 2.0]],
-            "b": 7,
-            "c": ["x", "yz"],
-            "d": True,
-            "e": 1 + 2j,
-            "f": np.float16([1.5]),
-            "g": np.int8([-2]),
-        }
-        variables = [tf.Variable(value, name=name) for name, value in values.items()]
-        parts = tf.get_variable("p", [5, 3], partitioner=tf.fixed_size_partitioner(2), initializer=tf.ones_initializer())
-        one = tf.train.Saver(write_version=tf.train.SaverDef.V1)
-        shards = tf.train.Saver(variables, write_version=tf.train.SaverDef.V1, sharded=True, max_to_keep=1, name="shards")
-        session.run(tf.global_variables_initializer())
-        before = session.run(variables)
-        path = one.save(session, f"{folder}/one")
-        sharded = [shards.save(session, f"{folder}/many", global_step=step) for step in (1, 2)][1]
-        assert sharded == tf.train.latest_checkpoint(folder) == f"{folder}/many-2-?????-of-00001"
-        names = {"checkpoint", "one", "one.meta", "many-2-00000-of-00001", "many-2.meta"}
-        assert set(os.listdir(folder)) == names  # what was to go is gone, and so is its MetaGraph
-        for saver, written in ((one, path), (shards, sharded)):
-            session.run(
-                [variables[0].assign([[0.0, 0.0]]), variables[1].assign(0), *[part.assign(part * 0.0) for part in parts]]
-            )
-            saver.restore(session, written)
-            for value, expected in zip(session.run(variables), before, strict=True):
-                np.testing.assert_array_equal(value, expected)
-        one.restore(session, path)
-        assert session.run(tf.reduce_sum(parts)) == 15.0
-    assert dict(tf.train.list_variables(path))["p"] == [5, 3] and tf.train.load_variable(path, "p").sum() == 15.0
-    with pytest.raises(tf.errors.NotFoundError, match="Key nothing not found"):
-        tf.train.load_variable(path, "nothing")
-    tmp_path.joinpath("one").write_bytes(b"no table")
-    hint = r".*: perhaps your file is in a different file format and you need to use a different restore operator\?"
-    with pytest.raises(tf.errors.DataLossError, match=r"Unable to open table file .*one: Data loss: not an sstable" + hint):
-        tf.train.load_variable(path, "a")
-    with pytest.raises(tf.errors.DataLossError, match=f"Unable to open table file .*; Is a directory{hint}"):
-        tf.train.NewCheckpointReader(str(tmp_path))
-
-
-def test_the_first_formats_bytes(tmp_path):
-    """Recorded from TensorFlow: SaveSlices of a whole tensor and of a part of one."""
-    with tf.Graph().as_default(), tf.Session() as session:
-        node = save_slices(str(tmp_path / "v1"), ["b", "p"], ["", "5 3 3,2:0,3"], [np.int64(7), np.ones([2, 3], np.float32)])
-        session.run(node)
-    entries = dict(read_table(tmp_path.joinpath("v1").read_bytes()))
-    part = b"\x12+\n\x01p\x12\n\n\x04\x08\x03\x10\x02\n\x02\x10\x03\x1a\x1a*\x18" + b"\0\0\x80?" * 6
-    assert entries.pop(b"").endswith(b"\x12\x02\x08\x01")
-    assert entries == {
-        b"\x00b\x00\x01\x00": b"\x12\n\n\x01b\x12\x00\x1a\x03R\x01\x07",
-        b"\x00p\x00\x01\x01\x02\x83\x82\x80\x83": part,
-    }
-
-
-# --- checkpoints of objects ----------------------------------------------------------------------------------------
 
 
 def test_a_state_file_may_be_called_as_a_checkpoint_was(tmp_path: Path, variables: tuple[Any, Any]) -> None:

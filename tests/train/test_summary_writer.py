@@ -142,5 +142,3 @@ def test_one_writer_for_a_folder(tmp_path: Path) -> None:
     assert FileWriterCache.get(str(tmp_path)) is first
     FileWriterCache.clear()
     assert FileWriterCache.get(str(tmp_path)) is not first
-
-

@@ -20,6 +20,7 @@ from tfexp.core.errors import DataLossError, FailedPreconditionError
 from tfexp.formats.compressed_file import ByteStream, open_stream, window
 from tfexp.formats.crc import masked_crc32c, masked_crc32cs
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 
 _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
@@ -104,7 +105,7 @@ class TFRecordWriter:
         settings = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
         kind = settings.compression_type
         try:
-            self._file: BinaryIO = open(self._path, "wb")  # noqa: SIM115 (closed by close)
+            self._file: BinaryIO = open(local_path(self._path), "wb")  # noqa: SIM115 (closed by close)
         except OSError as error:
             raise file_error(self._path, error) from error
         self._deflate = None

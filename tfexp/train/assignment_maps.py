@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfexp.core.shape import as_shape
-from tfexp.formats.checkpoint_reader import CheckpointReader
-from tfexp.formats.checkpoints import open_checkpoint
+from tfexp.formats.bundle_reader import BundleReader
 from tfexp.graph.scopes import device
 from tfexp.ops import resource_state, save, state
 from tfexp.ops.array_identity import identity
@@ -26,7 +25,7 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any
     for what the checkpoint or the graph does not have and where shapes differ.
     """
     path = checkpoint_of(ckpt_dir_or_file)
-    with open_checkpoint(path) as reader:
+    with BundleReader(path) as reader:
         shapes = reader.get_variable_to_shape_map()
         for name, target in sorted(assignment_map.items()):
             if isinstance(target, str) and (name.endswith("/") or target.endswith("/")):
@@ -64,7 +63,7 @@ def _below(scope_there: str, scope_here: str) -> list[tuple[str, Any]]:
     return [(there + name[len(here) :], found[name]) for name in sorted(found) if name.startswith(here)]
 
 
-def _initialize(variable: Any, reader: CheckpointReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
+def _initialize(variable: Any, reader: BundleReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
     if name not in shapes:
         raise ValueError(f"Tensor {name} is not found in {path} checkpoint {dict(shapes)}")
     parts: list[Any] = [variable] if isinstance(variable, Variable) else list(variable)

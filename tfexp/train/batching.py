@@ -11,7 +11,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.shape import as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import no_op

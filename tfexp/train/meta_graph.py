@@ -15,6 +15,7 @@ from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, varia
 
 from tfexp.core.op import find_op
 from tfexp.formats.atomic_file import replace_file
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.control_flow import CondContextDef, WhileContextDef
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
@@ -137,7 +138,7 @@ def write_meta_graph(filename: str, definition: Message, as_text: bool) -> None:
         replace_file(filename, definition.SerializeToString(deterministic=True))
 
 
-_SAVING_OPS = frozenset(("SaveV2", "RestoreV2", "Save", "SaveSlices", "Restore", "RestoreSlice", "MergeV2Checkpoints"))
+_SAVING_OPS = frozenset(("SaveV2", "RestoreV2", "MergeV2Checkpoints"))
 
 
 def _drop_other_savers(graph_def: graph_pb2.GraphDef, own: saver_pb2.SaverDef | None) -> None:
@@ -249,7 +250,7 @@ def read_meta_graph(meta_graph_or_file: Any) -> meta_graph_pb2.MetaGraphDef:
     if isinstance(meta_graph_or_file, Message):
         # TensorFlow's own class: the bytes are the same.
         return meta_graph_pb2.MetaGraphDef.FromString(meta_graph_or_file.SerializeToString())
-    path = os.fspath(meta_graph_or_file)
+    path = local_path(meta_graph_or_file)
     if not os.path.exists(path):
         raise OSError(f"File {path} does not exist.")
     with open(path, "rb") as file:

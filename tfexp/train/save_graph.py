@@ -177,8 +177,8 @@ def _read_on_cpu(variable: ResourceVariable) -> Tensor:
 class SaveGraphBuilder:
     """Adds the save and restore nodes to the default graph and describes them in a SaverDef."""
 
-    def __init__(self, reshape: bool, sharded: bool, filename: str | None, version: int = saver_pb2.SaverDef.V2):
-        self.reshape, self.sharded, self.version = reshape, sharded, version
+    def __init__(self, reshape: bool, sharded: bool, filename: str | None):
+        self.reshape, self.sharded = reshape, sharded
         self.filename = filename or "model"
 
     def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
@@ -196,7 +196,7 @@ class SaveGraphBuilder:
             save_tensor_name=saved.name,
             restore_op_name=restore.name,
             sharded=self.sharded,
-            version=self.version,
+            version=saver_pb2.SaverDef.V2,
         )
 
     def save_at_once(self, path: str, saveables: list[Saveable]) -> None:
@@ -208,15 +208,12 @@ class SaveGraphBuilder:
         self._restore(constant(path), saveables, "restore", None)
 
     def _save(self, prefix: Tensor, saveables: list[Saveable]) -> Tensor:
-        """SaveV2 of these (V1: SaveSlices), and the file name once it has run."""
-        first = self.version == saver_pb2.SaverDef.V1
-        op, scope_name = (save.save_slices, "save") if first else (save.save_v2, "SaveV2")
+        """SaveV2 of these, and the file name once it has run."""
         values = [saveable.written() for saveable in saveables]
-        with name_scope(scope_name) as scope:
+        with name_scope("SaveV2") as scope:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
-            specs_name = "shapes_and_slices" if first else "shape_and_slices"
-            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name=specs_name)
-            written = op(prefix, names, specs, values, name=scope)
+            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
+            written = save.save_v2(prefix, names, specs, values, name=scope)
         saved: Tensor = with_dependencies([written], prefix)
         return saved
 
@@ -239,9 +236,8 @@ class SaveGraphBuilder:
         for saveable in saveables:
             by_device.setdefault(saveable.device, []).append(saveable)
         groups = sorted(by_device.items())
-        first = self.version == saver_pb2.SaverDef.V1
         with device("CPU"):
-            suffixed = prefix if first else self._temporary_prefix(prefix)
+            suffixed = self._temporary_prefix(prefix)
         count = constant(len(groups), name="num_shards")
         files: list[Tensor] = []
         saved: list[Tensor] = []
@@ -253,7 +249,7 @@ class SaveGraphBuilder:
                 files.append(file)
                 saved.append(self._save(file, members))
         with control_dependencies(saved), device(last_cpu):
-            done = save.sharded_filespec(prefix, count, name="ShardedFilespec") if first else self._merged(files, prefix)
+            done = self._merged(files, prefix)
         return done, self._restored_shards(prefix, groups)
 
     def _merged(self, files: list[Tensor], prefix: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from tfexp.core.log import get_logger
 from tfexp.core.text import as_text
 from tfexp.formats.atomic_file import replace_file
 from tfexp.formats.file_io import copy
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.dependencies import group
@@ -42,7 +43,7 @@ class SavedModelBuilder:
     """Writes a SavedModel into `export_dir`, which must be empty or not there: AssertionError otherwise."""
 
     def __init__(self, export_dir: Any):
-        self._export_dir = os.fspath(export_dir)
+        self._export_dir = local_path(export_dir)
         if os.path.isdir(self._export_dir) and os.listdir(self._export_dir):
             raise AssertionError(
                 "Export directory already exists, and isn't empty. Please choose a different export directory, or delete "

@@ -11,6 +11,7 @@ from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
 
 from tfexp.core.log import get_logger
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.graph import Graph
 from tfexp.train import saved_model_names as names
@@ -21,7 +22,7 @@ _log = get_logger()
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:
     """Whether the folder has a SavedModel's file. `tf.saved_model.contains_saved_model`."""
-    folder = os.fsdecode(export_dir)
+    folder = local_path(export_dir)
     files = (names.SAVED_MODEL_FILENAME_PB, names.SAVED_MODEL_FILENAME_PBTXT)
     return any(os.path.isfile(os.path.join(folder, file)) for file in files)
 
@@ -72,7 +73,7 @@ def load(
 
     `saver_kwargs` go to `tf.train.import_meta_graph`. Runs what the model runs first, its assets fed.
     """
-    folder = os.fsdecode(export_dir)
+    folder = local_path(export_dir)
     meta_graph = _graph_with_tags(_read_saved_model(folder), tags, folder)
     with sess.graph.as_default():
         before = {key: sess.graph.get_collection(key) for key in (names.MAIN_OP_KEY, names.LEGACY_INIT_OP_KEY)}

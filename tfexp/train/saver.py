@@ -16,6 +16,7 @@ from tfexp.core import errors
 from tfexp.core.text import as_str_any
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
+from tfexp.formats.paths import local_path
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
@@ -33,12 +34,12 @@ class Saver:
     """Adds the ops that save and restore `var_list` (all saveable variables if None) and runs them in a session.
 
     `var_list`: a list of variables (saved under their op names) or a dict from key to variable. `max_to_keep` checkpoints
-    are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device;
-    `write_version` is `SaverDef.V2` or `SaverDef.V1`, TensorFlow's first format; both are read.
+    are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device.
     `reshape` restores into variables of another shape with the same number of elements. `restore_sequentially` is accepted
     and, as in TensorFlow's graphs of V2 checkpoints, changes nothing: one RestoreV2 reads everything.
 
-    Raises ValueError for duplicate keys and when there is nothing to save, TypeError for what is not a variable.
+    Raises ValueError for duplicate keys, when there is nothing to save, and for another `write_version` than V2;
+    TypeError for what is not a variable.
     """
 
     def __init__(
@@ -63,7 +64,8 @@ class Saver:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
-        self._version = write_version
+        if write_version != saver_pb2.SaverDef.V2:
+            raise ValueError(f"write_version: expected SaverDef.V2, the format of checkpoints, got {write_version}")
         self._var_list = var_list
         self._reshape, self._sharded = reshape, sharded
         self._max_to_keep, self._keep_hours = max_to_keep, keep_checkpoint_every_n_hours
@@ -109,7 +111,7 @@ class Saver:
         self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours
 
     def _builder(self) -> SaveGraphBuilder:
-        return SaveGraphBuilder(self._reshape, self._sharded, self._filename, self._version)
+        return SaveGraphBuilder(self._reshape, self._sharded, self._filename)
 
     def _built(self, purpose: str) -> saver_pb2.SaverDef:
         if self.saver_def is None:
@@ -214,7 +216,7 @@ class Saver:
             definition = self._built("save")
             written: Any = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
         except (errors.FailedPreconditionError, errors.NotFoundError):
-            if folder and not os.path.isdir(folder):
+            if folder and not os.path.isdir(local_path(folder)):
                 raise ValueError(f"Parent directory of {path} doesn't exist, can't save.") from None
             raise
         return as_str_any(written)
