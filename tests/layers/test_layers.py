@@ -131,6 +131,8 @@ def test_contrib_regularizers():
     with tf.Session() as session:
         assert session.run(layers.l1_regularizer(0.5)(weights)) == 3.5
         assert session.run(layers.l2_regularizer(0.5)(weights)) == 6.25
+        assert session.run(layers.l1_l2_regularizer(0.5, 0.5)(weights)) == 9.75
+        assert session.run(layers.l1_l2_regularizer(0.0, 0.5)(weights)) == 6.25
     assert layers.l2_regularizer(0.0)(weights) is None
     with pytest.raises(ValueError, match="cannot be an integer"):
         layers.l1_regularizer(1)
