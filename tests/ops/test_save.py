@@ -122,6 +122,4 @@ def test_errors_of_a_run(session: Any, tmp_path: Path) -> None:
         restore("w", "", tf.float32)
 
 
-
-
 # --- the first format -------------------------------------------------------------------------------------------------
