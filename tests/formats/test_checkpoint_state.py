@@ -12,7 +12,7 @@ import pytest
 from tests.golden import format_cases as cases
 from tests.golden import oracle
 from tfexp.core import errors
-from tfexp.formats.bundle import BundleWriter
+from tfexp.formats.bundle_writer import BundleWriter
 from tfexp.formats.checkpoint_state import (
     checkpoint_exists,
     generate_checkpoint_state_proto,

@@ -174,12 +174,15 @@ def test_options() -> None:
         TFRecordOptions("GZIP", compression_level=11)
 
 
-def test_a_closed_writer_refuses(tmp_path: Path) -> None:
-    writer = TFRecordWriter(tmp_path / "r")
+@pytest.mark.parametrize("kind", ["", "ZLIB", "GZIP"])
+def test_a_closed_writer_refuses(kind: str, tmp_path: Path) -> None:
+    writer = TFRecordWriter(tmp_path / "r", kind)
     writer.close()
     writer.close()
-    with pytest.raises(errors.FailedPreconditionError, match="previously closed"):
+    with pytest.raises(errors.FailedPreconditionError, match="the writer is closed"):
         writer.write(b"late")
+    with pytest.raises(errors.FailedPreconditionError, match="the writer is closed"):
+        writer.flush()
 
 
 def test_settings_of_zlib_are_the_files(tmp_path: Path) -> None:

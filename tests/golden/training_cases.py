@@ -118,8 +118,6 @@ UPDATES = [
     Update("Momentum", {"var": -1, "accum": -1}, {"lr": 0.1, "momentum": 0.9}, {"use_nesterov": True}),
     Update("Adagrad", {"var": -1, "accum": 0.1}, {"lr": 0.1}),
     Update("Adagrad", {"var": -1, "accum": 0.1}, {"lr": 0.1}, {"update_slots": False}),
-    Update("AdagradV2", {"var": -1, "accum": 0.1}, {"lr": 0.1, "epsilon": 0.01}),
-    Update("AdagradV2", {"var": -1, "accum": 0.1}, {"lr": 0.1, "epsilon": 0.01}, {"update_slots": False}),
     Update("Adadelta", {"var": -1, "accum": 0, "accum_update": 0}, {"lr": 0.5, "rho": 0.9, "epsilon": 1e-3}),
     Update("RMSProp", {"var": -1, "ms": 0, "mom": -1}, _RMS),
     Update("CenteredRMSProp", {"var": -1, "mg": -0.75, "ms": 1, "mom": -1}, _RMS),

@@ -354,14 +354,9 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
         [
             "MergeV2Checkpoints",
-            "Restore",
-            "RestoreSlice",
             "RestoreV2",
-            "Save",
-            "SaveSlices",
             "SaveV2",
             "ShardedFilename",
-            "ShardedFilespec",
         ],
         "about files and their names: test_save.py",
     ),

@@ -10,17 +10,12 @@ import pytest
 
 import tfexp as tf
 from tfexp.core import errors
-from tfexp.formats.bundle import BundleReader
+from tfexp.formats.bundle_reader import BundleReader
 from tfexp.ops.save import (
     merge_v2_checkpoints,
-    restore_op,
-    restore_slice_op,
     restore_v2,
-    save_op,
-    save_slices,
     save_v2,
     sharded_filename,
-    sharded_filespec,
 )
 
 
@@ -127,43 +122,4 @@ def test_errors_of_a_run(session: Any, tmp_path: Path) -> None:
         restore("w", "", tf.float32)
 
 
-def test_pattern_of_all_shards():
-    with tf.Session() as session:
-        assert session.run(sharded_filespec("foo", 100)) == b"foo-?????-of-00100"
-
-
 # --- the first format -------------------------------------------------------------------------------------------------
-
-
-def test_the_first_format_tensor_by_tensor(session: Any, tmp_path: Path) -> None:
-    path = str(tmp_path / "one")
-    session.run(save_op(path, ["b", "a", "c"], [WHOLE, np.int64(-3), WORDS]))
-    np.testing.assert_array_equal(session.run(restore_op(path, "b", dt=tf.float32)), WHOLE)
-    assert session.run(restore_op(path, "a", dt=tf.int64)) == -3
-    np.testing.assert_array_equal(session.run(restore_slice_op(path, "c", "", dt=tf.string)), WORDS)
-    part = restore_slice_op(path, "b", "5 7 1,3:0,2", dt=tf.float32)
-    assert part.shape == [3, 2]
-    np.testing.assert_array_equal(session.run(part), WHOLE[1:4, :2])
-
-
-def test_the_first_format_from_several_files(session: Any, tmp_path: Path) -> None:
-    for row in range(2):
-        half = save_slices(str(tmp_path / f"half{row}"), ["w"], [f"2 3 {row},1:-"], [np.full((1, 3), row, np.float32)])
-        session.run(half)
-    whole = session.run(restore_op(str(tmp_path / "half?"), "w", dt=tf.float32))
-    np.testing.assert_array_equal(whole, [[0, 0, 0], [1, 1, 1]])
-
-
-def test_what_the_first_format_does_not_have(session: Any, tmp_path: Path) -> None:
-    path = str(tmp_path / "one")
-    session.run(save_op(path, ["b"], [WHOLE]))
-    for node, error in (
-        (restore_op(path, "a", dt=tf.float32), errors.NotFoundError),
-        (restore_op(str(tmp_path / "two"), "b", dt=tf.float32), errors.NotFoundError),
-        (restore_op(path, "b", dt=tf.int32), errors.InvalidArgumentError),
-        (restore_slice_op(path, "b", "5 8 -:-", dt=tf.float32), errors.InvalidArgumentError),
-    ):
-        with pytest.raises(error):
-            session.run(node)
-    with pytest.raises(ValueError, match="Dimension"):
-        save_op(path, ["b", "c"], [WHOLE])

@@ -206,3 +206,13 @@ def test_batches_need_a_rank_and_threads() -> None:
         tf.train.batch([tf.constant(1)], 2, num_threads=0)
     with tf.Graph().as_default(), pytest.raises(ValueError, match="Cannot infer Tensor's rank"):
         tf.train.batch([tf.placeholder(tf.float32)], 2)
+
+
+def test_a_size_that_only_another_list_knows_is_not_claimed() -> None:
+    open_ended, fixed = tf.placeholder(tf.float32, [None, 5]), tf.zeros([3, 5])
+    assert tf.train.batch_join([[open_ended], [fixed]], 2, dynamic_pad=True).shape.as_list() == [2, None, 5]
+    assert tf.train.batch_join([[fixed], [open_ended]], 2, dynamic_pad=True).shape.as_list() == [2, 3, 5]
+    with pytest.raises(ValueError, match=r"\(3, 5\) and \(7, 5\) are"):
+        tf.train.batch_join([[fixed], [tf.zeros([7, 5])]], 2, dynamic_pad=True)
+    with pytest.raises(ValueError, match="Cannot infer Tensor's rank"):
+        tf.train.batch_join([[fixed], [tf.placeholder(tf.float32)]], 2, dynamic_pad=True)

@@ -4,12 +4,11 @@ import os
 
 import numpy as np
 import pytest
-from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
 
 import tfexp as tf
 from tests.golden import record_saved_model
 from tfexp.formats.protos.saved_model import SavedModel
-from tfexp.train.saved_model_loader import SavedModelLoader, get_asset_tensors
+from tfexp.train.saved_model_loader import asset_feeds
 
 sm = tf.saved_model
 EXPECTED = [[10.0]], b"one\ntwo\n"
@@ -148,20 +147,16 @@ def test_models_initialize_what_the_main_op_says(tmp_path):
         np.testing.assert_array_equal(session.run(["local:0", "v:0"]), [7.0, 4.0])
 
 
-def test_graphs_are_loaded_in_steps(tmp_path):
-    """What is given as `legacy_init_op` is the main op, too."""
+def test_what_is_given_as_legacy_init_op_is_the_main_op(tmp_path):
     with tf.Session() as session:
         tf.get_variable("local", [], initializer=tf.constant_initializer(7.0), collections=[tf.GraphKeys.LOCAL_VARIABLES])
         session.run(tf.get_variable("v", initializer=1.0).initializer)
         builder = sm.Builder(tmp_path / "model")
         builder.add_meta_graph_and_variables(session, ["serve"], legacy_init_op=tf.local_variables_initializer())
         builder.save()
-    loader = SavedModelLoader(tmp_path / "model")
-    assert "saved_model_main_op" in loader.get_meta_graph_def_from_tags(["serve"]).collection_def
-    with tf.Graph().as_default() as graph, tf.Session() as session:
-        saver, _ = loader.load_graph(graph, ["serve"])
-        loader.restore_variables(session, saver)
-        loader.run_init_ops(session, ["serve"])
+    with tf.Graph().as_default(), tf.Session() as session:
+        definition = sm.loader.load(session, ["serve"], tmp_path / "model")
+        assert "saved_model_main_op" in definition.collection_def
         assert session.run(["local:0", "v:0"]) == [7.0, 1.0]
 
 
@@ -180,7 +175,7 @@ def test_files_of_one_name_are_kept_apart(tmp_path):
     with tf.Graph().as_default(), tf.Session() as session:
         loaded = sm.loader.load(session, ["x"], str(tmp_path / "model"))
     assert len(loaded.collection_def["saved_model_assets"].any_list.value) == 3
-    places = get_asset_tensors(tmp_path, loaded, "s")
+    places = asset_feeds(str(tmp_path), loaded, "s")
     assert sorted(places) == ["s/asset0:0", "s/asset1:0", "s/asset2:0"]
     assert places["s/asset1:0"] == bytes(tmp_path / "assets" / "words.txt_1")
 
@@ -215,29 +210,6 @@ def test_what_a_builder_refuses(tmp_path):
         builder.add_meta_graph_and_variables(session, ["x"], main_op=start)
         with pytest.raises(ValueError, match="already contains one or more main ops"):
             builder.add_meta_graph(["y"], main_op=start)
-
-
-def test_what_is_made_of_several_tensors_is_described_by_its_parts(tmp_path) -> None:
-    ragged, sparse = tf.ragged.constant([[1, 2], [3]]), tf.SparseTensor([[0, 0]], [1.0], [2, 3])
-    info = sm.build_tensor_info(ragged)
-    whole = info.composite_tensor
-    assert info.dtype == 0 and whole.type_spec.type_spec_class_name == "RaggedTensorSpec"
-    assert whole.type_spec.type_spec_class == whole.type_spec.RAGGED_TENSOR_SPEC
-    shape, dtype, ragged_rank, splits = whole.type_spec.type_state.tuple_value.values
-    assert [dim.size for dim in shape.tensor_shape_value.dim] == [2, -1] and ragged_rank.int64_value == 1
-    assert (dtype.tensor_dtype_value, splits.tensor_dtype_value) == (tf.int32.as_datatype_enum, tf.int64.as_datatype_enum)
-    assert [part.name for part in whole.components] == [ragged.values.name, ragged.row_splits.name]
-    slices = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
-    whole = sm.build_tensor_info(slices).composite_tensor
-    assert whole.type_spec.type_spec_class == whole.type_spec.INDEXED_SLICES_SPEC
-    assert [part.name for part in whole.components] == [slices.values.name, slices.indices.name]
-    with tf.Session() as session:
-        sm.simple_save(session, str(tmp_path / "model"), {"ragged": ragged}, {"sparse": sparse})
-    whole.components[0].dtype = 0
-    signature = sm.build_signature_def({"x": TensorInfo(composite_tensor=whole)})
-    builder = sm.Builder(str(tmp_path / "other"))
-    with tf.Session() as session, pytest.raises(AssertionError, match="must have the dtype field set"):
-        builder.add_meta_graph_and_variables(session, [], signature_def_map={"s": signature})
 
 
 def test_a_reference_is_described_with_its_type() -> None:

@@ -142,14 +142,3 @@ def test_one_writer_for_a_folder(tmp_path: Path) -> None:
     assert FileWriterCache.get(str(tmp_path)) is first
     FileWriterCache.clear()
     assert FileWriterCache.get(str(tmp_path)) is not first
-
-
-def test_a_session_writes_where_it_runs(tmp_path: Path) -> None:
-    with tf.Graph().as_default() as graph, tf.Session() as session:
-        writer = tf.summary.FileWriter(str(tmp_path), filename_suffix=".s", session=session)
-        writer.add_summary(summary_pb2.Summary(value=[summary_pb2.Summary.Value(tag="t", simple_value=2.0)]), 5)
-        writer.flush()
-        assert [(e.step, e.value) for e in loaded(tmp_path).Scalars("t")] == [(5, 2.0)]
-        writer.close()
-        assert "filewriter/ImportEvent" in [op.name for op in graph.get_operations()]
-    assert [path.suffix for path in tmp_path.iterdir()] == [".s"]

@@ -10,9 +10,8 @@ journal of that commit:
   commit. All bytes of the new checkpoint are there, so readers take the files that are still under temporary
   names, and the next writer finishes the renames.
 
-A process may die at any point. A whole machine may, too, only if the writer was asked to `sync`: then data
-and index are on the disk before the first rename, and the renames before the writer returns. Without it (as
-in TensorFlow) a power cut soon after a save may leave a damaged file, which the CRCs tell.
+A process may die at any point. As in TensorFlow, a power cut soon after a save may leave a damaged file, which
+the CRCs tell.
 """
 
 from __future__ import annotations

@@ -1,23 +1,25 @@
-"""Reading a checkpoint. `bundle` describes the format."""
+"""Reading a checkpoint. `bundle_writer` describes the format."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
+from tensorboard.compat.proto import types_pb2
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.errors import DataLossError, InvalidArgumentError, NotFoundError, OpError
 from tfexp.formats import bundle_files as files
 from tfexp.formats.bundle_strings import decode_strings
-from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.crc import crc32c, unmask
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.tensor_bundle import BundleEntryProto, BundleHeaderProto
 from tfexp.formats.table import TableError, read_table
 from tfexp.formats.tensor_slice import TensorSlice, slice_key
@@ -41,6 +43,10 @@ def read_index(prefix: str, token: str | None = None) -> tuple[Any, dict[bytes, 
         with open(path, "rb") as file:
             data = file.read()
     except FileNotFoundError:
+        if os.path.isfile(prefix):
+            raise DataLossError(
+                None, None, f"{prefix}: not a checkpoint of the V2 format, which is a file {path} and its data files"
+            ) from None
         raise NotFoundError(
             None,
             None,
@@ -66,16 +72,15 @@ def read_index(prefix: str, token: str | None = None) -> tuple[Any, dict[bytes, 
     return header, entries
 
 
-class BundleReader(CheckpointReader):
-    """Reads the tensors of the checkpoint `prefix`, checking every byte against its CRC. Source:
-    `tf.train.load_checkpoint`.
+class BundleReader:
+    """Reads the tensors of the checkpoint `prefix`, checking every byte against its CRC. `tf.train.NewCheckpointReader`.
 
     Several threads may read at once. Raises NotFoundError where there is no such checkpoint, DataLossError
     where its index is damaged; reading a tensor raises DataLossError where its bytes are.
     """
 
     def __init__(self, prefix: str | os.PathLike[str]):
-        self._prefix = os.fspath(prefix)
+        self._prefix = local_path(prefix)
         self._entries: dict[bytes, Any] = {}
         self._files: dict[int, int | OSError] = {}  # what opening each data file gave
         # A writer may replace the checkpoint meanwhile; then index and data could be of two checkpoints.
@@ -113,6 +118,12 @@ class BundleReader(CheckpointReader):
             _, handle = self._files.popitem()
             if isinstance(handle, int):
                 os.close(handle)
+
+    def __enter__(self) -> BundleReader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
 
     def __del__(self) -> None:
         if hasattr(self, "_files"):
@@ -163,6 +174,26 @@ class BundleReader(CheckpointReader):
         out = _empty(entry, tuple(stop - start for start, stop in box))
         self._read_box(name, entry, box, out)
         return out
+
+    def get_tensor(self, name: str) -> Any:
+        """The value of a tensor: an array, or the number or bytes themselves of one without dimensions. Raises as `read`."""
+        return self.read(name)[()]
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        """The shape of every tensor, by name."""
+        return {name: list(self.shape(name)) for name in self.names()}
+
+    def get_variable_to_dtype_map(self) -> dict[str, DType]:
+        """The dtype of every tensor, by name."""
+        return {name: self.dtype(name) for name in self.names()}
+
+    def debug_string(self) -> bytes:
+        """A line for each tensor: name, dtype, shape. Bytes, which programs decode, as TensorFlow's are."""
+        return "".join(
+            f"{name} ({types_pb2.DataType.Name(self.dtype(name).as_datatype_enum)}) "
+            f"[{','.join(map(str, self.shape(name)))}]\n"
+            for name in self.names()
+        ).encode()
 
     def _entry(self, key: bytes, what: str) -> Any:
         entry = self._entries.get(key)

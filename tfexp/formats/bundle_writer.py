@@ -1,4 +1,11 @@
-"""Writing a checkpoint: one bundle, or one made of several. `bundle` describes the format."""
+"""Writing a checkpoint, one or one made of several, in TensorFlow's V2 format, a "tensor bundle", byte for byte.
+
+`prefix.data-?????-of-?????` holds the tensors' little-endian bytes one after the other; `prefix.index` is a
+table (`table`) from tensor name to dtype, shape, place and CRC-32C, with the header under the empty key. A
+tensor of strings is stored as `bundle_strings` says. A partitioned tensor has one entry that lists its slices
+and one for each slice, under a key that `tensor_slice` makes. How a checkpoint appears whole or not at all
+stands in `bundle_files`.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +27,7 @@ from tfexp.formats.bundle_reader import read_index
 from tfexp.formats.bundle_strings import encode_strings
 from tfexp.formats.crc import crc32c, mask
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.tensor_bundle import BundleEntryProto, BundleHeaderProto
 from tfexp.formats.table import TableBuilder
 from tfexp.formats.tensor_slice import TensorSlice, slice_key
@@ -34,16 +42,14 @@ class BundleWriter:
     `finish`.
 
     As a context manager it finishes at the end of the block and discards all where an exception leaves it.
-    There must be one writer at a time for a prefix. With `sync` the checkpoint also survives a power cut
-    right after `finish`.
+    There must be one writer at a time for a prefix.
 
     Raises NotFoundError where the folder's parent does not exist, and the like (`file_errors`) for what else
     the file system refuses.
     """
 
-    def __init__(self, prefix: str | os.PathLike[str], sync: bool = False):
-        self._prefix = os.fspath(prefix)
-        self._sync = sync
+    def __init__(self, prefix: str | os.PathLike[str]):
+        self._prefix = local_path(prefix)
         self._entries: dict[bytes, Any] = {}
         self._token = files.new_token()
         self._offset = 0
@@ -101,14 +107,9 @@ class BundleWriter:
         """Completes the files and puts them in the place of an older checkpoint."""
         index = files.temporary(files.index_path(self._prefix), self._token)
         try:
-            with self._file:
-                self._file.flush()
-                if self._sync:
-                    os.fsync(self._file.fileno())
-            _write_index(index, self._entries, num_shards=1, sync=self._sync)
+            self._file.close()
+            _write_index(index, self._entries, num_shards=1)
             files.commit(self._prefix, self._token, num_shards=1)
-            if self._sync:
-                files.sync_path(os.path.dirname(self._prefix) or ".")
         except OSError as error:
             raise file_error(error.filename or self._path, error) from error
 
@@ -182,7 +183,7 @@ def merge_bundles(prefixes: Sequence[str], merged: str | os.PathLike[str], delet
     where two of them have a tensor (or the same slice of one) in common, NotFoundError and DataLossError as
     `BundleReader`. Source: the op MergeV2Checkpoints.
     """
-    prefix = os.fspath(merged)
+    prefix, prefixes = local_path(merged), [local_path(source) for source in prefixes]
     entries: dict[bytes, Any] = {}
     shards: list[str] = []
     for source in prefixes:
@@ -204,7 +205,7 @@ def merge_bundles(prefixes: Sequence[str], merged: str | os.PathLike[str], delet
         files.settle(prefix)
         for shard, path in enumerate(shards):
             os.replace(path, files.temporary(files.data_path(prefix, shard, len(shards)), token))
-        _write_index(files.temporary(files.index_path(prefix), token), entries, len(shards), sync=False)
+        _write_index(files.temporary(files.index_path(prefix), token), entries, len(shards))
         files.commit(prefix, token, len(shards))
         for source in prefixes:
             os.remove(files.index_path(source))
@@ -225,7 +226,7 @@ def _extend_slices(known: Any, entry: Any, key: bytes) -> None:
     known.slices.extend(entry.slices)
 
 
-def _write_index(path: str, entries: dict[bytes, Any], num_shards: int, sync: bool) -> None:
+def _write_index(path: str, entries: dict[bytes, Any], num_shards: int) -> None:
     header = BundleHeaderProto(num_shards=num_shards)
     header.version.producer = _FORMAT_VERSION
     table = TableBuilder()
@@ -234,9 +235,6 @@ def _write_index(path: str, entries: dict[bytes, Any], num_shards: int, sync: bo
         table.add(key, entries[key].SerializeToString())
     with open(path, "xb") as file:
         file.write(table.finish())
-        if sync:
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _strings(array: NDArray[Any], name: str) -> list[bytes]:

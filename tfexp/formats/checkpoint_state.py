@@ -16,6 +16,7 @@ from google.protobuf import text_format
 from tfexp.formats import bundle_files
 from tfexp.formats.atomic_file import replace_file
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.checkpoint_state import CheckpointState
 
 _log = logging.getLogger("tensorflow")
@@ -102,7 +103,7 @@ def get_checkpoint_state(checkpoint_dir: str | os.PathLike[str], latest_filename
     path = _state_path(folder, latest_filename)
     state = CheckpointState()
     try:
-        with open(path, "rb") as file:
+        with open(local_path(path), "rb") as file:
             text_format.Merge(file.read().decode(), state)
     except FileNotFoundError:
         return None
@@ -129,19 +130,20 @@ def latest_checkpoint(checkpoint_dir: str | os.PathLike[str], latest_filename: s
 
 
 def checkpoint_exists(checkpoint_prefix: str) -> bool:
-    """Whether there is a checkpoint at the prefix, which may be a glob pattern."""
+    """Whether there is a checkpoint at the prefix, which may be a glob pattern. As in TensorFlow, a file is one, too."""
+    prefix = local_path(checkpoint_prefix)
     return bool(
-        glob.glob(bundle_files.index_path(checkpoint_prefix))
-        or os.path.exists(checkpoint_prefix)
-        or glob.glob(checkpoint_prefix)  # shards of the first format
-        or bundle_files.interrupted_commit(checkpoint_prefix)
+        glob.glob(bundle_files.index_path(prefix))
+        or os.path.exists(prefix)
+        or glob.glob(prefix)
+        or bundle_files.interrupted_commit(prefix)
     )
 
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Iterable[str]) -> list[float]:
     """When each checkpoint was written, in seconds since 1970; those that do not exist are left out."""
     times = []
-    for prefix in checkpoint_prefixes:
+    for prefix in map(local_path, checkpoint_prefixes):
         found = glob.glob(bundle_files.index_path(prefix)) or glob.glob(prefix)
         if found:
             times.append(os.path.getmtime(found[0]))
@@ -158,17 +160,16 @@ _SHARDS = r"-[\d\?]+-of-\d+$"
 
 def remove_checkpoint(checkpoint_prefix: str, checkpoint_format_version: int = 2, meta_graph_suffix: str = "meta") -> None:
     """Deletes a checkpoint's files and its MetaGraph. The index goes first, so that no half of it is ever
-    found. `checkpoint_format_version` is accepted: those of either format go.
+    found. `checkpoint_format_version` is accepted, and 2.
     """
-    escaped = glob.escape(checkpoint_prefix)
+    prefix = local_path(checkpoint_prefix)
     doomed = [
-        bundle_files.index_path(checkpoint_prefix),
-        *glob.glob(f"{escaped}.data-?????-of-?????"),
-        *(path for path in glob.glob(checkpoint_prefix) if os.path.isfile(path)),  # of the first format
-        meta_graph_path(checkpoint_prefix, meta_graph_suffix),
+        bundle_files.index_path(prefix),
+        *glob.glob(f"{glob.escape(prefix)}.data-?????-of-?????"),
+        meta_graph_path(prefix, meta_graph_suffix),
     ]
     try:
-        bundle_files.discard(checkpoint_prefix, "*")
+        bundle_files.discard(prefix, "*")
         for path in doomed:
             if os.path.exists(path):
                 os.remove(path)

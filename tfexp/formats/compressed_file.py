@@ -9,6 +9,7 @@ from typing import Any, BinaryIO, Protocol
 
 from tfexp.core.errors import DataLossError
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 
 _READ_SIZE = 1 << 18
 _KINDS = {".gz": "GZIP", ".gzip": "GZIP", ".zz": "ZLIB", ".zlib": "ZLIB"}
@@ -39,7 +40,7 @@ class ByteStream(Protocol):
 def open_stream(path: str, kind: str = "") -> ByteStream:
     """The bytes of a file, uncompressed (`kind`: `"ZLIB"`, `"GZIP"`, or `""`), to read and close. `tf.errors`."""
     try:
-        file = open(path, "rb", buffering=_READ_SIZE)  # noqa: SIM115 (the caller closes it)
+        file = open(local_path(path), "rb", buffering=_READ_SIZE)  # noqa: SIM115 (the caller closes it)
     except OSError as error:
         raise file_error(path, error) from error
     return _Inflater(file, window(kind)) if kind else file

@@ -15,6 +15,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 
 from tfexp.core.errors import DataLossError
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 from tfexp.formats.tfrecord import encode_record, tf_record_iterator
 
 _FILE_VERSION = "brain.Event:2"
@@ -45,7 +46,7 @@ class EventFileWriter:
         self._lock = threading.Lock()
         self._waiting: list[bytes] = []
         try:
-            os.makedirs(self._logdir, exist_ok=True)
+            os.makedirs(local_path(self._logdir), exist_ok=True)
         except OSError as error:
             raise file_error(self._logdir, error) from error
         self._file: int | None = None
@@ -102,7 +103,7 @@ class EventFileWriter:
             self._path = os.path.join(self._logdir, name)
             try:
                 flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND
-                self._file = os.open(self._path, flags, 0o644)
+                self._file = os.open(local_path(self._path), flags, 0o644)
                 break
             except FileExistsError:
                 second += 1

@@ -139,23 +139,19 @@ def _of_alike(group: Alike, key: bytes, kind: int) -> _Part:
 
 def _one_by_one(records: Sequence[bytes], scanned: Sequence[tuple[int, dict[bytes, Span]]], key: bytes, kind: int) -> _Part:
     rows = np.fromiter((position for position, _ in scanned), np.int64, len(scanned))
-    return rows, column_of(records, rows, [spans.get(key, (0, 0, 0)) for _, spans in scanned], kind)
-
-
-def column_of(records: Sequence[bytes], rows: np.ndarray, spans: Sequence[Span], kind: int) -> Column:
-    """The values of features: each one's place in `records[row]`, for one row after the other (rows may be repeated)."""
+    spans = [found.get(key, (0, 0, 0)) for _, found in scanned]
     kinds = np.fromiter((span[0] for span in spans), np.int64, len(spans))
     pieces: list[bytes] = []
     counts = np.zeros(len(rows), np.int64)
-    for index, (span, position) in enumerate(zip(spans, rows.tolist(), strict=True)):
+    for index, (span, (position, _)) in enumerate(zip(spans, scanned, strict=True)):
         if span[0] == kind:
             record = records[position]
             places = _payloads(record, span, position)
             pieces += [record[begin:end] for begin, end in places]
             counts[index] = len(places) if kind == BYTES else sum(end - begin for begin, end in places)
     if kind == BYTES:
-        return Column(kinds, counts, _values(kind, pieces))
-    return Column(kinds, *_numbers(np.frombuffer(b"".join(pieces), np.uint8), counts, kind, rows))
+        return rows, Column(kinds, counts, _values(kind, pieces))
+    return rows, Column(kinds, *_numbers(np.frombuffer(b"".join(pieces), np.uint8), counts, kind, rows))
 
 
 def _numbers(data: np.ndarray, sizes: np.ndarray, kind: int, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""Where the features of a serialized `tf.Example` or `tf.SequenceExample` are."""
+"""Where the features of a serialized `tf.Example` are."""
 
 from __future__ import annotations
 
@@ -27,20 +27,6 @@ def scan(record: bytes) -> dict[bytes, Span]:
     return found
 
 
-def scan_sequences(record: bytes) -> tuple[dict[bytes, Span], dict[bytes, list[Span]]]:
-    """(as `scan` says of the context, the features of each list) of a SequenceExample. ValueError for other bytes."""
-    context: dict[bytes, Span] = {}
-    lists: dict[bytes, list[Span]] = {}
-    for tag, begin, end in _fields(record, 0, len(record)):
-        if tag == 10:  # SequenceExample.context
-            _features(record, begin, end, context)
-        elif tag == 18:  # SequenceExample.feature_lists
-            for entry, entry_begin, entry_end in _fields(record, begin, end):
-                if entry == 10:  # FeatureLists.feature_list
-                    _list_entry(record, entry_begin, entry_end, lists)
-    return context, lists
-
-
 def _features(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> None:
     for entry, entry_begin, entry_end in _fields(record, begin, end):
         if entry == 10:  # Features.feature
@@ -55,16 +41,6 @@ def _entry(record: bytes, begin: int, end: int, found: dict[bytes, Span]) -> Non
         elif tag == 18:
             span = _feature(record, start, stop)
     found[key] = span
-
-
-def _list_entry(record: bytes, begin: int, end: int, found: dict[bytes, list[Span]]) -> None:
-    key, spans = b"", []
-    for tag, start, stop in _fields(record, begin, end):
-        if tag == 10:
-            key = record[start:stop]
-        elif tag == 18:  # FeatureList.feature
-            spans = [_feature(record, first, last) for one, first, last in _fields(record, start, stop) if one == 10]
-    found[key] = spans
 
 
 def _feature(record: bytes, begin: int, end: int) -> Span:

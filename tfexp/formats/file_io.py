@@ -17,6 +17,7 @@ from typing import IO, Any
 from tfexp.core import errors
 from tfexp.core.text import as_bytes, as_str_any, as_text, path_to_str
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path, split_scheme
 
 _MODES = ("r", "w", "a", "r+", "w+", "a+")
 
@@ -56,7 +57,7 @@ class GFile:
             raise errors.PermissionDeniedError(None, None, "File isn't open for writing")
         if self._file is None:
             with _reported(self._name):
-                self._file = open(self._name, self._mode.replace("b", "") + "b")  # noqa: SIM115
+                self._file = open(local_path(self._name), self._mode.replace("b", "") + "b")  # noqa: SIM115
         return self._file
 
     def _as_asked(self, content: bytes) -> Any:
@@ -65,7 +66,7 @@ class GFile:
     def size(self) -> int:
         """Bytes in the file."""
         with _reported(self._name):
-            return os.stat(self._name).st_size
+            return os.stat(local_path(self._name)).st_size
 
     def read(self, n: int = -1) -> Any:
         with _reported(self._name):
@@ -138,12 +139,12 @@ class GFile:
 
 def exists(filename: Any) -> bool:
     """Whether there is a file or folder. `tf.gfile.Exists`."""
-    return os.path.exists(filename)
+    return os.path.exists(local_path(filename))
 
 
 def is_directory(dirname: Any) -> bool:
     """Whether there is a folder. `tf.gfile.IsDirectory`."""
-    return os.path.isdir(dirname)
+    return os.path.isdir(local_path(dirname))
 
 
 def list_directory(dirname: Any) -> list[str]:
@@ -151,47 +152,48 @@ def list_directory(dirname: Any) -> list[str]:
     if not is_directory(dirname):
         raise errors.NotFoundError(None, None, "Could not find directory " + as_str_any(dirname))
     with _reported(dirname):
-        return os.listdir(dirname)
+        return os.listdir(local_path(dirname))
 
 
 def glob_files(filename: Any) -> list[str]:
     """The paths that match a pattern, or any pattern of a list. `tf.gfile.Glob`."""
     patterns: Iterable[Any] = filename if isinstance(filename, (list, tuple)) else [filename]
-    return [path for pattern in patterns for path in sorted(glob.glob(as_str_any(path_to_str(pattern))))]
+    places = [split_scheme(pattern) for pattern in patterns]
+    return [scheme + path for scheme, pattern in places for path in sorted(glob.glob(pattern))]
 
 
 def make_directory(dirname: Any) -> None:
     """Make one folder, unless there is one; NotFoundError without its parent. `tf.gfile.MkDir`."""
     with _reported(dirname), contextlib.suppress(FileExistsError):
-        os.mkdir(dirname)
+        os.mkdir(local_path(dirname))
 
 
 def make_directories(dirname: Any) -> None:
     """Make a folder and its parents; it may be there already. `tf.gfile.MakeDirs`."""
     with _reported(dirname):
-        os.makedirs(dirname, exist_ok=True)
+        os.makedirs(local_path(dirname), exist_ok=True)
 
 
 def remove(filename: Any) -> None:
     """Delete a file. `tf.gfile.Remove`."""
     with _reported(filename):
-        os.remove(filename)
+        os.remove(local_path(filename))
 
 
 def delete_recursively(dirname: Any) -> None:
     """Delete a folder with all that is in it, or a file. `tf.gfile.DeleteRecursively`."""
     with _reported(dirname):
-        if os.path.isdir(dirname):
-            shutil.rmtree(dirname)
+        if os.path.isdir(local_path(dirname)):
+            shutil.rmtree(local_path(dirname))
         else:
-            os.remove(dirname)
+            os.remove(local_path(dirname))
 
 
 def _to_new_path(act: Callable[[Any, Any], Any], old: Any, new: Any, overwrite: bool) -> None:
-    if not overwrite and os.path.exists(new):
+    if not overwrite and os.path.exists(local_path(new)):
         raise errors.AlreadyExistsError(None, None, "file already exists")
     with _reported(old):
-        act(old, new)
+        act(local_path(old), local_path(new))
 
 
 def copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
@@ -206,7 +208,9 @@ def rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
 
 def walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
     """(folder, folders in it, files in it), from `top` down, or from the leaves up. `tf.gfile.Walk`."""
-    yield from os.walk(as_str_any(path_to_str(top)), topdown=in_order)
+    scheme, folder = split_scheme(top)
+    for path, folders, files in os.walk(folder, topdown=in_order):
+        yield scheme + path, folders, files
 
 
 @dataclass(frozen=True)
@@ -221,5 +225,5 @@ class FileStatistics:
 def stat(filename: Any) -> FileStatistics:
     """Length in bytes, time of the last change in nanoseconds and kind of a file. `tf.gfile.Stat`."""
     with _reported(filename):
-        found = os.stat(filename)
+        found = os.stat(local_path(filename))
     return FileStatistics(found.st_size, found.st_mtime_ns, kinds.S_ISDIR(found.st_mode))

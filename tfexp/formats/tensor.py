@@ -403,16 +403,6 @@ def _encode(array: Array, dtype: DType, dims: tuple[int, ...]) -> TensorProto:
     return proto
 
 
-def values_proto(array: Array, dtype: DType) -> TensorProto:
-    """The elements of `array` in the typed field of `dtype`, without type and shape, which are known to the reader."""
-    proto = TensorProto()
-    flat = array.ravel()
-    if dtype in _STORED_AS:
-        flat = np.ascontiguousarray(flat).view(_STORED_AS[dtype])
-    getattr(proto, _VALUE_FIELDS[dtype]).extend(_as_bytes_list(flat) if dtype is dtypes.string else flat.tolist())
-    return proto
-
-
 def _from_content(content: bytes, dtype: DType, dims: tuple[int, ...], writable: bool) -> Array:
     size = math.prod(dims)
     if dtype is dtypes.string:

@@ -20,6 +20,7 @@ from tfexp.core.errors import DataLossError, FailedPreconditionError
 from tfexp.formats.compressed_file import ByteStream, open_stream, window
 from tfexp.formats.crc import masked_crc32c, masked_crc32cs
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 
 _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
@@ -104,7 +105,7 @@ class TFRecordWriter:
         settings = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
         kind = settings.compression_type
         try:
-            self._file: BinaryIO = open(self._path, "wb")  # noqa: SIM115 (closed by close)
+            self._file: BinaryIO = open(local_path(self._path), "wb")  # noqa: SIM115 (closed by close)
         except OSError as error:
             raise file_error(self._path, error) from error
         self._deflate = None
@@ -116,12 +117,15 @@ class TFRecordWriter:
 
     def write(self, record: bytes) -> None:
         """Appends a record. FailedPreconditionError when the writer is closed."""
-        if self._file.closed:
-            raise FailedPreconditionError(None, None, f"Writer not initialized or previously closed: {self._path}")
+        self._check_open()
         self._put(encode_record(record))
 
     def flush(self) -> None:
-        """Hands to the operating system all that was written, in a form from which it can be read back."""
+        """Hands to the operating system all that was written, in a form from which it can be read back.
+
+        FailedPreconditionError when the writer is closed.
+        """
+        self._check_open()
         if self._deflate is not None:
             self._file.write(self._deflate.flush(zlib.Z_SYNC_FLUSH))
         self._file.flush()
@@ -133,6 +137,10 @@ class TFRecordWriter:
         with self._file:
             if self._deflate is not None:
                 self._file.write(self._deflate.flush())
+
+    def _check_open(self) -> None:
+        if self._file.closed:
+            raise FailedPreconditionError(None, None, f"{self._path}: the writer is closed")
 
     def _put(self, data: bytes) -> None:
         try:

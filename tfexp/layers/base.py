@@ -22,7 +22,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.layers.input_spec import InputSpec, check_inputs
 from tfexp.ops.array import shape
 from tfexp.ops.cast import cast
-from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 
@@ -47,7 +46,7 @@ def _unique_layer_name(base_name: str) -> str:
     return f"{base_name}_{count}" if count else base_name
 
 
-class Layer(Trackable):
+class Layer:
     """Variables and a computation: subclasses make the variables in `build(input_shape)` and compute in `call(inputs)`.
 
     trainable: whether its variables join TRAINABLE_VARIABLES. name: of its scope; by default the class's in snake case,
@@ -66,8 +65,8 @@ class Layer(Trackable):
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         self._trainable_weights: list[Any] = []
         self._non_trainable_weights: list[Any] = []
-        self._updates: list[tuple[Any, bool]] = []
-        self._losses: list[tuple[Any, bool]] = []
+        self._updates: list[Any] = []
+        self._losses: list[Any] = []
         self._graph: Graph | None = None
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
@@ -145,19 +144,11 @@ class Layer(Trackable):
     @property
     def updates(self) -> list[Any]:
         """Operations that training must run besides, such as a batch normalization's moving averages."""
-        return [update for update, _ in self._updates] if self.trainable else []
+        return list(self._updates) if self.trainable else []
 
     @property
     def losses(self) -> list[Any]:
-        return [loss for loss, _ in self._losses]
-
-    def get_updates_for(self, inputs: Any) -> list[Any]:
-        """The updates that depend on inputs; with None those that do not."""
-        return [u for u, on_inputs in self._updates if on_inputs is (inputs is not None)] if self.trainable else []
-
-    def get_losses_for(self, inputs: Any) -> list[Any]:
-        """The losses that depend on inputs; with None those that do not."""
-        return [loss for loss, on_inputs in self._losses if on_inputs is (inputs is not None)]
+        return list(self._losses)
 
     @property
     def input(self) -> Any:
@@ -278,14 +269,14 @@ class Layer(Trackable):
             if value is None:
                 continue
             tensor = convert_to_tensor(value)
-            self._losses.append((tensor, inputs is not None))
+            self._losses.append(tensor)
             add_to_collection(GraphKeys.REGULARIZATION_LOSSES, tensor)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Keep operations to run at each training step, in the layer and in UPDATE_OPS."""
         for update in nest.flatten(updates):
             operation = update.op if isinstance(update, Tensor) else update
-            self._updates.append((operation, inputs is not None))
+            self._updates.append(operation)
 
     # --- calling ------------------------------------------------------------------------------------------------------
 

@@ -1,5 +1,4 @@
-"""`tf.layers.BatchNormalization` (http://arxiv.org/abs/1502.03167), plain and fused, and batch renormalization
-(http://arxiv.org/abs/1702.03275). Source: TF 1.15."""
+"""`tf.layers.BatchNormalization` (http://arxiv.org/abs/1502.03167), plain and fused. Source: TF 1.15."""
 
 from __future__ import annotations
 
@@ -11,41 +10,26 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import colocate_with, control_dependencies, name_scope
+from tfexp.graph.scopes import colocate_with, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.layers.base import InputSpec, Layer
 from tfexp.layers.functional import known_truth
-from tfexp.ops.array import reshape, shape
-from tfexp.ops.array_fill import ones_like, zeros_like
-from tfexp.ops.array_identity import identity, stop_gradient
-from tfexp.ops.array_join import concat
+from tfexp.ops.array import reshape
 from tfexp.ops.batch_norm import fused_batch_norm
 from tfexp.ops.cast import cast
-from tfexp.ops.elementwise_binary import maximum, minimum
-from tfexp.ops.elementwise_unary import sqrt
 from tfexp.ops.initializers import ones_initializer, zeros_initializer
-from tfexp.ops.nn_activation import relu
 from tfexp.ops.nn_norm import batch_normalization as batch_normalization_
 from tfexp.ops.nn_norm import moments
-from tfexp.ops.reduce import reduce_mean
-from tfexp.ops.state import assign, assign_sub
+from tfexp.ops.state import assign_sub
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
-
-_CLIPPING = ["rmax", "rmin", "dmax"]
 
 
 class BatchNormalization(Layer):
     """(inputs - mean) / sqrt(variance + epsilon) * gamma + beta, with one mean and variance for each index of `axis`.
 
     In training these are the batch's, and the moving averages are updated by the operations in UPDATE_OPS; else the moving
-    averages. fused: by FusedBatchNorm, by default wherever that is possible: images with their channels along `axis`, and
-    nothing of what follows.
-
-    `renorm`: in training, too, it is normalised by moving averages, of `renorm_momentum`; their distance from the batch's,
-    r = stddev / moving stddev and d = (mean - moving mean) / moving stddev, is no part of gradients and stays within
-    `renorm_clipping`, a dict with some of rmax, rmin and dmax. `virtual_batch_size`: parts of a batch, of so many examples,
-    have means and variances of their own. `adjustment(shape of the inputs)` gives the (scale, offset) that what is
-    normalised in training gets before gamma and beta. ValueError for what cannot be.
+    averages. fused: by FusedBatchNorm, by default wherever that is possible: images with their channels along `axis`.
+    Batch renormalization, virtual batches and adjustments are not there. ValueError for what cannot be.
     """
 
     def __init__(
@@ -63,31 +47,12 @@ class BatchNormalization(Layer):
         gamma_regularizer: Any = None,
         beta_constraint: Any = None,
         gamma_constraint: Any = None,
-        renorm: bool = False,
-        renorm_clipping: Any = None,
-        renorm_momentum: Any = 0.99,
         fused: bool | None = None,
         trainable: bool = True,
-        virtual_batch_size: int | None = None,
-        adjustment: Any = None,
         name: str | None = None,
         **kwargs: Any,
     ):
         super().__init__(trainable=trainable, name=name, **kwargs)
-        if virtual_batch_size is not None:
-            if virtual_batch_size < 1:
-                raise ValueError(
-                    "`virtual_batch_size` must be a positive integer that divides the true batch size of the input tensor. "
-                    f"Received: virtual_batch_size={virtual_batch_size}"
-                )
-            if adjustment is not None:
-                raise ValueError("When using `virtual_batch_size`, adjustment cannot be specified")
-        self.renorm, self.virtual_batch_size, self.adjustment = renorm, virtual_batch_size, adjustment
-        self.renorm_momentum, self.renorm_clipping = renorm_momentum, dict(renorm_clipping or {})
-        if not set(self.renorm_clipping) <= set(_CLIPPING):
-            raise ValueError(
-                f"Received invalid keys for `renorm_clipping` argument: {renorm_clipping}. Supported values: {_CLIPPING}."
-            )
         self.axis = list(axis) if isinstance(axis, (list, tuple)) else axis
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
         self._beta = beta_initializer, beta_regularizer, beta_constraint
@@ -104,8 +69,7 @@ class BatchNormalization(Layer):
             raise ValueError(f"Input has undefined rank: {input_shape}")
         self._axes = self._normalized_axes(dims.ndims)
         if self.fused is not False:  # True, too, is a wish only
-            is_plain = self.renorm or self.virtual_batch_size is not None or self.adjustment is not None
-            self.fused = dims.ndims == 4 and self._axes in ([1], [3]) and not is_plain
+            self.fused = dims.ndims == 4 and self._axes in ([1], [3])
         if self.fused:
             self._layout = "NCHW" if self._axes == [1] else "NHWC"
         sizes = {axis: dims[axis].value for axis in self._axes}
@@ -115,18 +79,11 @@ class BatchNormalization(Layer):
             )
         self.input_spec = InputSpec(ndim=dims.ndims, axes=sizes)
         param_shape = list(sizes.values())
-        if self._keeps_rank:
+        if len(self._axes) > 1:
             param_shape = [sizes.get(i, 1) for i in range(dims.ndims)]
-        if self.virtual_batch_size is not None:  # the dimension of virtual batches comes second
-            param_shape.insert(1, 1)
-            self._axes = [axis + 1 for axis in self._axes]
         self._make_parameters(param_shape)
         self._make_averages(param_shape)
         self.built = True
-
-    @property
-    def _keeps_rank(self) -> bool:
-        return len(self._axes) > 1 or self.virtual_batch_size is not None
 
     def _normalized_axes(self, ndims: int) -> list[int]:
         given = self.axis if isinstance(self.axis, list) else [self.axis]
@@ -172,18 +129,11 @@ class BatchNormalization(Layer):
                 aggregation=VariableAggregation.MEAN,
             )
 
-        def initial_stddev(*args: Any, **kwargs: Any) -> Tensor:
-            return sqrt(self._moving_variance_initializer(*args, **kwargs))
-
         if scope is not None:
             scope.set_partitioner(None)
         try:
             self.moving_mean = average("moving_mean", self._moving_mean_initializer)
             self.moving_variance = average("moving_variance", self._moving_variance_initializer)
-            if self.renorm:
-                self.moving_stddev = average("moving_stddev", initial_stddev)
-                self.renorm_mean = average("renorm_mean", zeros_initializer())
-                self.renorm_stddev = average("renorm_stddev", initial_stddev)
         finally:
             if scope is not None and partitioner is not None:
                 scope.set_partitioner(partitioner)
@@ -191,16 +141,7 @@ class BatchNormalization(Layer):
     # --- computing ----------------------------------------------------------------------------------------------------
 
     def call(self, inputs: Any, training: Any = False) -> Any:
-        if self.fused:
-            return self._fused(inputs, training)
-        if self.virtual_batch_size is None:
-            return self._plain(inputs, training)
-        dims = shape(inputs)
-        dims = concat([constant([-1]), dims[1:]], 0)  # type: ignore[index]
-        virtual = concat([constant([self.virtual_batch_size, -1]), dims[1:]], 0)
-        outputs = reshape(self._plain(reshape(inputs, virtual), training), dims)
-        outputs.set_shape(inputs.get_shape())
-        return outputs
+        return self._fused(inputs, training) if self.fused else self._plain(inputs, training)
 
     def _fused(self, inputs: Any, training: Any) -> Any:
         def constantly(value: float) -> Tensor:
@@ -231,8 +172,6 @@ class BatchNormalization(Layer):
     def _plain(self, inputs: Any, training: Any) -> Any:
         dims = inputs.get_shape()
         reduced = [i for i in range(dims.ndims) if i not in self._axes]
-        if self.virtual_batch_size is not None:
-            del reduced[1]  # each virtual batch has its own
         broadcast = [dims[i].value if i in self._axes else 1 for i in range(dims.ndims)]
 
         def spread(value: Any) -> Any:
@@ -243,22 +182,11 @@ class BatchNormalization(Layer):
         if known_truth(training) is False:
             mean, variance = self.moving_mean, self.moving_variance
         else:
-            if self.adjustment is not None:
-                scale, offset = _composed(*self._adjustments(inputs, training), scale, offset)
-            batch_mean, batch_variance = moments(inputs, reduced, keep_dims=self._keeps_rank)
+            batch_mean, batch_variance = moments(inputs, reduced, keep_dims=len(self._axes) > 1)
             mean = _chosen(training, lambda: batch_mean, lambda: convert_to_tensor(self.moving_mean))
             variance = _chosen(training, lambda: batch_variance, lambda: convert_to_tensor(self.moving_variance))
-            new_mean, new_variance = mean, variance
-            if self.virtual_batch_size is not None:
-                new_mean = reduce_mean(mean, axis=1, keepdims=True)
-                new_variance = reduce_mean(variance, axis=1, keepdims=True)
-            if self.renorm:
-                r, d, new_mean, new_variance = self._corrections(new_mean, new_variance, training)
-                r, d = spread(stop_gradient(r, name="renorm_r")), spread(stop_gradient(d, name="renorm_d"))
-                scale, offset = _composed(r, d, scale, offset)
-            self.add_update(self._update(self.moving_mean, new_mean, training), inputs)
-            follow = self._follow_stddev if self.renorm else self._update
-            self.add_update(follow(self.moving_variance, new_variance, training), inputs)
+            self.add_update(self._update(self.moving_mean, mean, training), inputs)
+            self.add_update(self._update(self.moving_variance, variance, training), inputs)
         mean, variance = cast(mean, inputs.dtype), cast(variance, inputs.dtype)
         offset = None if offset is None else cast(offset, inputs.dtype)
         scale = None if scale is None else cast(scale, inputs.dtype)
@@ -269,48 +197,6 @@ class BatchNormalization(Layer):
     def _update(self, average: Any, value: Any, training: Any) -> Any:
         return _chosen(training, lambda: _moved(average, value, self.momentum), lambda: convert_to_tensor(average))
 
-    def _adjustments(self, inputs: Any, training: Any) -> tuple[Any, Any]:
-        scale, offset = self.adjustment(shape(inputs))
-        scale = _chosen(training, lambda: scale, lambda: ones_like(scale))
-        offset = _chosen(training, lambda: offset, lambda: zeros_like(offset))
-        return scale, offset
-
-    def _corrections(self, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any, Any]:
-        """(r, d) of the batch, from averages that follow then, and (mean, variance) after that."""
-        stddev = sqrt(variance + self.epsilon)
-        least = maximum(self.renorm_stddev, sqrt(self.epsilon))
-        ratio: Any = stddev / least  # type: ignore[operator]
-        distance: Any = (mean - self.renorm_mean) / least
-        with control_dependencies([ratio, distance]):
-            mean, stddev = identity(mean), identity(stddev)
-        rmax, rmin, dmax = map(self.renorm_clipping.get, _CLIPPING)
-        if rmin is not None:
-            ratio = maximum(ratio, rmin)
-        if rmax is not None:
-            ratio = minimum(ratio, rmax)
-        if dmax is not None:
-            distance = minimum(maximum(distance, -dmax), dmax)
-        r = _chosen(training, lambda: ratio, lambda: ones_like(ratio))
-        d = _chosen(training, lambda: distance, lambda: zeros_like(distance))
-
-        def follow(average: Any, value: Any) -> Any:
-            value = identity(value)
-            return _chosen(training, lambda: _moved(average, value, self.renorm_momentum), lambda: identity(average))
-
-        with control_dependencies([follow(self.renorm_mean, mean), follow(self.renorm_stddev, stddev)]):
-            return r, d, identity(mean), identity(variance)
-
-    def _follow_stddev(self, average: Any, variance: Any, training: Any) -> Any:
-        """The moving variance is the square of a moving standard deviation."""
-
-        def follow() -> Any:
-            stddev: Any = _moved(self.moving_stddev, sqrt(variance + self.epsilon), self.momentum)
-            square = relu(stddev * stddev - self.epsilon)
-            with name_scope("AssignNewValue") as scope, colocate_with(average):
-                return assign(average, square, name=scope)
-
-        return _chosen(training, follow, lambda: convert_to_tensor(average))
-
     def compute_output_shape(self, input_shape: Any) -> TensorShape:
         return TensorShape(input_shape)
 
@@ -318,15 +204,6 @@ class BatchNormalization(Layer):
 def _chosen(training: Any, yes: Any, no: Any) -> Any:
     known = known_truth(training)
     return cond(training, yes, no) if known is None else yes() if known else no()
-
-
-def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> tuple[Any, Any]:
-    """The (scale, offset) of two scales with offsets after each other; the second's may be None."""
-    if then_scale is not None:
-        scale, offset = scale * then_scale, offset * then_scale
-    if then_offset is not None:
-        offset = offset + then_offset
-    return scale, offset
 
 
 def _moved(average: Any, value: Any, momentum: Any) -> Tensor:
@@ -358,12 +235,7 @@ def batch_normalization(
     trainable: bool = True,
     name: str | None = None,
     reuse: Any = None,
-    renorm: bool = False,
-    renorm_clipping: Any = None,
-    renorm_momentum: Any = 0.99,
     fused: bool | None = None,
-    virtual_batch_size: int | None = None,
-    adjustment: Any = None,
 ) -> Any:
     """The inputs, normalised by a `BatchNormalization` of that name. `training` may be a tensor."""
     inputs = convert_to_tensor(inputs)
@@ -381,13 +253,8 @@ def batch_normalization(
         gamma_regularizer,
         beta_constraint,
         gamma_constraint,
-        renorm,
-        renorm_clipping,
-        renorm_momentum,
         fused,
         trainable,
-        virtual_batch_size,
-        adjustment,
         name,
         dtype=inputs.dtype.base_dtype,
         _reuse=reuse,

@@ -8,9 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.graph.collections import GraphKeys
-from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.scopes import add_to_collection, get_collection, name_scope
+from tfexp.graph.convert import convert_to_tensor
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.elementwise_binary import add_n, mul
 from tfexp.ops.elementwise_unary import abs as abs_
@@ -49,45 +48,17 @@ def l2_regularizer(scale: Any, scope: str | None = None) -> Regularizer:
 
 def l1_l2_regularizer(scale_l1: Any = 1.0, scale_l2: Any = 1.0, scope: str | None = None) -> Regularizer:
     """The sum of both; of one alone where the other's scale is 0."""
-    for scale in (scale_l1, scale_l2):
-        if isinstance(scale, numbers.Integral):
-            raise ValueError(f"scale cannot be an integer: {scale}")
+    l1, l2 = l1_regularizer(scale_l1), l2_regularizer(scale_l2)
     if not scale_l1:
         return l2_regularizer(scale_l2, scope)
     if not scale_l2:
         return l1_regularizer(scale_l1, scope)
-    return sum_regularizer([l1_regularizer(scale_l1), l2_regularizer(scale_l2)], scope=scope or "l1_l2_regularizer")
 
-
-def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Any:
-    """The sum of several; None where there are none."""
-    given = [regularizer for regularizer in regularizer_list if regularizer is not None]
-    if not given:
-        return None
-
-    def regularizer(weights: Any) -> Any:
-        with name_scope(scope, "sum_regularizer", [weights]) as whole:
-            penalties = [penalty for penalty in (one(weights) for one in given) if penalty is not None]
-            return add_n(penalties, name=whole) if penalties else None
+    def regularizer(weights: Any) -> Tensor:
+        with name_scope(scope, "l1_l2_regularizer", [weights]) as whole:
+            return add_n([l1(weights), l2(weights)], name=whole)
 
     return regularizer
-
-
-def apply_regularization(regularizer: Regularizer, weights_list: Any = None) -> Tensor:
-    """The sum of the penalties of all weights (default: those in WEIGHTS), each of which joins REGULARIZATION_LOSSES."""
-    if not weights_list:
-        weights_list = get_collection(GraphKeys.WEIGHTS)
-    if not weights_list:
-        raise ValueError("No weights to regularize.")
-    with name_scope("get_regularization_penalty", values=weights_list) as whole:
-        penalties = [penalty for penalty in (regularizer(weights) for weights in weights_list) if penalty is not None]
-        for penalty in penalties:
-            if penalty.get_shape().ndims != 0:
-                raise ValueError(
-                    f"regularizer must return a scalar Tensor instead of a Tensor with rank {penalty.shape.ndims}."
-                )
-            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, penalty)
-        return add_n(penalties, name=whole) if penalties else constant(0.0)
 
 
 def xavier_initializer(uniform: bool = True, seed: int | None = None, dtype: Any = dtypes.float32) -> Callable[..., Tensor]:

@@ -108,10 +108,6 @@ class CellWrapper(RNNCell):
         self.cell = cell
 
     @property
-    def wrapped_cell(self) -> RNNCell:
-        return self.cell
-
-    @property
     def state_size(self) -> Any:
         return self.cell.state_size
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import AlreadyExistsError
-from tfexp.formats.bundle import BundleReader, BundleWriter
+from tfexp.formats.bundle_reader import BundleReader
+from tfexp.formats.bundle_writer import BundleWriter
 from tfexp.formats.file_errors import file_error
 from tfexp.ops.dataset import (
     COMMON,

@@ -13,6 +13,7 @@ from tfexp.core.errors import InvalidArgumentError, OpError
 from tfexp.core.log import get_logger
 from tfexp.formats.compressed_file import open_file, open_stream
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 from tfexp.formats.tfrecord import RecordStream
 from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
 
@@ -171,7 +172,7 @@ def read_fixed_length(name: str, kind: str, header: int, record: int, footer: in
     """
     try:
         if not kind:
-            _check_body(name, os.path.getsize(name) - header - footer, header, record, footer)
+            _check_body(name, os.path.getsize(local_path(name)) - header - footer, header, record, footer)
         with open_file(name, kind) as file:
             length = len(file.read(header))
             waiting = file.read(footer)

@@ -12,6 +12,7 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path, split_scheme
 from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
@@ -42,7 +43,7 @@ def _(ctx: Any, filename: Array) -> Array:
     path = _path(_one(filename, "filename"))
     contents = np.empty((), object)
     try:
-        with open(path, "rb") as file:
+        with open(local_path(path), "rb") as file:
             contents[()] = file.read()
     except OSError as error:
         raise file_error(path, error) from error
@@ -63,8 +64,8 @@ def _(ctx: Any, filename: Array, contents: Array) -> None:
     """Folders that are not there are made."""
     path = _path(_one(filename, "filename"))
     try:
-        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "wb") as file:
+        os.makedirs(os.path.dirname(local_path(path)) or ".", exist_ok=True)
+        with open(local_path(path), "wb") as file:
             file.write(_one(contents, "contents"))
     except OSError as error:
         raise file_error(path, error) from error
@@ -89,9 +90,9 @@ def matching_names(pattern: Array) -> Array:
     """All matches of all patterns, sorted; a pattern without a folder gives names that begin with `./`."""
     found: list[bytes] = []
     for each in pattern.ravel():
-        text = _path(each)
+        scheme, text = split_scheme(_path(each))
         names = glob.glob(text if os.path.dirname(text) else os.path.join(".", text))
-        found.extend(os.fsencode(name) for name in names)
+        found.extend(os.fsencode(scheme + name) for name in names)
     result = np.empty(len(found), object)
     result[:] = sorted(found)
     return result

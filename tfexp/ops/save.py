@@ -1,4 +1,4 @@
-"""Checkpoints in the graph: SaveV2, RestoreV2, MergeV2Checkpoints, shards' names. `formats.bundle` does the bytes."""
+"""Checkpoints in the graph: SaveV2, RestoreV2, MergeV2Checkpoints, shards' names. `formats.bundle_writer` does the bytes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.core.text import as_str_any
-from tfexp.formats.bundle import BundleWriter, merge_bundles
-from tfexp.formats.checkpoint_reader import CheckpointReader
-from tfexp.formats.checkpoints import open_checkpoint
-from tfexp.formats.sliced_checkpoint import Part, write_slices
-from tfexp.formats.tensor_slice import TensorSlice, parse_shape_and_slice
+from tfexp.formats.bundle_reader import BundleReader
+from tfexp.formats.bundle_writer import BundleWriter, merge_bundles
+from tfexp.formats.tensor_slice import parse_shape_and_slice
 from tfexp.ops.shape_rules import with_rank
 
 save_v2 = define_op(
@@ -71,14 +69,14 @@ def _slice_shape(spec: bytes) -> TensorShape:
 
 @restore_v2.kernel("CPU")
 def _(ctx: Any, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: list[Any]) -> list[Any]:
-    with open_checkpoint(_text(prefix)) as reader:
+    with BundleReader(_text(prefix)) as reader:
         return [
             _restore(reader, name.decode(), spec.decode(), dtype)
             for name, spec, dtype in zip(tensor_names, shape_and_slices, dtypes, strict=True)
         ]
 
 
-def _restore(reader: CheckpointReader, name: str, spec: str, dtype: Any) -> Any:
+def _restore(reader: BundleReader, name: str, spec: str, dtype: Any) -> Any:
     stored = reader.dtype(name)
     if stored is not dtype.base_dtype:
         raise InvalidArgumentError(
@@ -129,101 +127,6 @@ def _(basename: TensorShape, shard: TensorShape, num_shards: TensorShape) -> Ten
 @sharded_filename.kernel("CPU")
 def _(ctx: Any, basename: Any, shard: Any, num_shards: Any) -> Any:
     return np.array(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}".encode(), dtype=object)
-
-
-sharded_filespec = define_op("ShardedFilespec(basename: string, num_shards: int32) -> (filename: string)")
-
-
-@sharded_filespec.shape
-def _(basename: TensorShape, num_shards: TensorShape) -> TensorShape:
-    for scalar in (basename, num_shards):
-        with_rank(scalar, 0)
-    return TensorShape(())
-
-
-@sharded_filespec.kernel("CPU")
-def _(ctx: Any, basename: Any, num_shards: Any) -> Any:
-    return np.array(f"{_text(basename)}-?????-of-{int(num_shards):05d}".encode(), dtype=object)
-
-
-# --- the first format -------------------------------------------------------------------------------------------------
-
-save_slices = define_op(
-    "SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: T) -> () "
-    "{T: list(type) >= 1} #stateful"
-)
-
-
-@save_slices.shape
-def _(filename: TensorShape, tensor_names: TensorShape, shapes_and_slices: TensorShape, data: list[TensorShape]) -> None:
-    with_rank(filename, 0)
-    for vector in (tensor_names, shapes_and_slices):
-        merged(vector, TensorShape([len(data)]))
-
-
-@save_slices.kernel("CPU")
-def _(ctx: Any, filename: Any, tensor_names: Any, shapes_and_slices: Any, data: list[Any], *, T: list[Any]) -> None:
-    _write_parts(filename, tensor_names, shapes_and_slices, data, T)
-
-
-def _write_parts(filename: Any, names: Any, specs: Any, data: list[Any], dtypes: list[Any]) -> None:
-    parts = []
-    for name, spec, value, dtype in zip(names, specs, data, dtypes, strict=True):
-        array = np.asarray(value)
-        whole = array.shape, TensorSlice(((0, None),) * array.ndim)
-        shape, part = parse_shape_and_slice(spec.decode()) if spec else whole
-        parts.append(Part(name.decode(), shape, part, array, dtype.base_dtype))
-    write_slices(_text(filename), parts)
-
-
-save_op = define_op("Save(filename: string, tensor_names: string, data: T) -> () {T: list(type) >= 1} #stateful")
-
-
-@save_op.shape
-def _(filename: TensorShape, tensor_names: TensorShape, data: list[TensorShape]) -> None:
-    with_rank(filename, 0)
-    merged(tensor_names, TensorShape([len(data)]))
-
-
-@save_op.kernel("CPU")
-def _(ctx: Any, filename: Any, tensor_names: Any, data: list[Any], *, T: list[Any]) -> None:
-    _write_parts(filename, tensor_names, [b""] * len(data), data, T)
-
-
-restore_op = define_op(
-    "Restore(file_pattern: string, tensor_name: string) -> (tensor: dt) {dt: type; preferred_shard: int = -1} #stateful"
-)
-restore_slice_op = define_op(
-    "RestoreSlice(file_pattern: string, tensor_name: string, shape_and_slice: string) -> (tensor: dt) "
-    "{dt: type; preferred_shard: int = -1} #stateful"
-)
-
-
-@restore_op.shape
-def _(file_pattern: TensorShape, tensor_name: TensorShape) -> TensorShape:
-    for scalar in (file_pattern, tensor_name):
-        with_rank(scalar, 0)
-    return TensorShape(None)
-
-
-@restore_op.kernel("CPU")
-def _(ctx: Any, file_pattern: Any, tensor_name: Any, *, dt: Any) -> Any:
-    with open_checkpoint(_text(file_pattern)) as reader:
-        return _restore(reader, _text(tensor_name), "", dt)
-
-
-@restore_slice_op.shape
-def _(file_pattern: TensorShape, tensor_name: TensorShape, shape_and_slice: InputShape) -> TensorShape:
-    for scalar in (file_pattern, tensor_name, shape_and_slice):
-        with_rank(scalar, 0)
-    spec = shape_and_slice.value
-    return TensorShape(None) if spec is None else _slice_shape(spec.item())
-
-
-@restore_slice_op.kernel("CPU")
-def _(ctx: Any, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, *, dt: Any) -> Any:
-    with open_checkpoint(_text(file_pattern)) as reader:
-        return _restore(reader, _text(tensor_name), _text(shape_and_slice), dt)
 
 
 def _c_name(dtype: Any) -> str:

@@ -10,11 +10,11 @@ __getattr__, __dir__, __all__ = lazy_names(
         "tensorboard.compat.proto.saver_pb2": "SaverDef",
         "tfexp.distributed.cluster": "ClusterSpec",
         "tfexp.distributed.server": "Server",
+        "tfexp.formats.bundle_reader": "NewCheckpointReader=BundleReader",
         "tfexp.formats.checkpoint_state": (
             "checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes get_checkpoint_state "
             "latest_checkpoint remove_checkpoint update_checkpoint_state"
         ),
-        "tfexp.formats.checkpoints": "NewCheckpointReader=open_checkpoint",
         "tfexp.formats.event": "summary_iterator=read_events",
         "tfexp.formats.protos.devices": "ServerDef",
         "tfexp.formats.protos.example": (

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tfexp.core.shape import as_shape
-from tfexp.formats.checkpoint_reader import CheckpointReader
-from tfexp.formats.checkpoints import open_checkpoint
-from tfexp.graph.replica_modes import across_replicas
+from tfexp.formats.bundle_reader import BundleReader
 from tfexp.graph.scopes import device
 from tfexp.ops import resource_state, save, state
 from tfexp.ops.array_identity import identity
@@ -24,14 +22,10 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any
 
     assignment_map: {name in the checkpoint: variable, its name, or the list of its parts}, or {scope in the checkpoint:
     scope here}, both with a slash at their end, for all variables below (`"/"`: the root). ValueError, naming both sides,
-    for what the checkpoint or the graph does not have and where shapes differ. In a strategy's replica it is done for all.
+    for what the checkpoint or the graph does not have and where shapes differ.
     """
-    across_replicas(lambda: _begin_with(ckpt_dir_or_file, assignment_map))
-
-
-def _begin_with(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any]) -> None:
     path = checkpoint_of(ckpt_dir_or_file)
-    with open_checkpoint(path) as reader:
+    with BundleReader(path) as reader:
         shapes = reader.get_variable_to_shape_map()
         for name, target in sorted(assignment_map.items()):
             if isinstance(target, str) and (name.endswith("/") or target.endswith("/")):
@@ -69,7 +63,7 @@ def _below(scope_there: str, scope_here: str) -> list[tuple[str, Any]]:
     return [(there + name[len(here) :], found[name]) for name in sorted(found) if name.startswith(here)]
 
 
-def _initialize(variable: Any, reader: CheckpointReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
+def _initialize(variable: Any, reader: BundleReader, shapes: Mapping[str, Any], path: str, name: str) -> None:
     if name not in shapes:
         raise ValueError(f"Tensor {name} is not found in {path} checkpoint {dict(shapes)}")
     parts: list[Any] = [variable] if isinstance(variable, Variable) else list(variable)
@@ -81,8 +75,7 @@ def _initialize(variable: Any, reader: CheckpointReader, shapes: Mapping[str, An
             "checkpoint reader."
         )
     for part in parts:
-        for copy in part._every_copy:
-            _restore_at_start(copy, path, name)
+        _restore_at_start(part, path, name)
 
 
 def _restore_at_start(variable: Any, path: str, name: str) -> None:

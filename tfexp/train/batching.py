@@ -11,7 +11,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.shape import as_shape
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import no_op
@@ -236,10 +236,13 @@ class _Source:
         return all_types[0]
 
     def shapes(self, given: Any) -> Any:
-        """The shapes of an example's components, as far as they are known."""
+        """The shapes of an example's components, as far as they are known: `given`, or those of the first list.
+
+        ValueError where a rank is unknown, or another list's shapes do not fit.
+        """
         if given is not None:
             return given
-        return [_merged([t.get_shape() for t in column], self.enqueue_many) for column in zip(*self.lists, strict=True)]
+        return [_first_shape(column, self.enqueue_many) for column in zip(*self.lists, strict=True)]
 
     def fill(self, queue: QueueBase) -> None:
         """The nodes that bring examples into the queue, and their runner."""
@@ -269,14 +272,16 @@ def _listed(tensors: Tensors) -> list[Any]:
     return list(tensors)
 
 
-def _merged(shapes: list[TensorShape], enqueue_many: bool) -> list[int | None]:
-    known = [s.with_rank_at_least(1)[1:] if enqueue_many else s for s in map(as_shape, shapes)]
-    merged = known[0]
-    for other in known[1:]:
-        merged = merged.merge_with(other)
-    if merged.ndims is None:
-        raise ValueError("Cannot infer Tensor's rank: give `shapes`, or set the shapes of the tensors")
-    dims: list[int | None] = merged.as_list()
+def _first_shape(tensors: Sequence[Any], enqueue_many: bool) -> list[int | None]:
+    """The first tensor's shape, of an example; a size that only the others know may differ in a later example of its."""
+    shapes = [as_shape(tensor.get_shape()) for tensor in tensors]
+    for tensor, shape in zip(tensors, shapes, strict=True):
+        if shape.ndims is None:
+            raise ValueError(f"Cannot infer Tensor's rank: {tensor}: give `shapes`, or set the shapes of the tensors")
+    first, *others = [shape.with_rank_at_least(1)[1:] if enqueue_many else shape for shape in shapes]
+    for other in others:
+        first.assert_is_compatible_with(other)
+    dims: list[int | None] = first.as_list()
     return dims
 
 

@@ -7,15 +7,15 @@ import os
 import re
 from typing import Any
 
-from tfexp.formats.checkpoint_reader import CheckpointReader
+from tfexp.formats.bundle_reader import BundleReader
 from tfexp.formats.checkpoint_state import latest_checkpoint
-from tfexp.formats.checkpoints import open_checkpoint
+from tfexp.formats.paths import local_path
 
 
 def checkpoint_of(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> str:
     """The prefix of a checkpoint: what is given, or the latest one of a folder. ValueError where that has none."""
     path = os.fsdecode(ckpt_dir_or_file)
-    if not os.path.isdir(path):
+    if not os.path.isdir(local_path(path)):
         return path
     latest = latest_checkpoint(path)
     if latest is None:
@@ -23,9 +23,9 @@ def checkpoint_of(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> str:
     return latest
 
 
-def load_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> CheckpointReader:
+def load_checkpoint(ckpt_dir_or_file: str | bytes | os.PathLike[str]) -> BundleReader:
     """A reader of a checkpoint: a prefix, or a folder whose latest it takes. ValueError where there is none."""
-    return open_checkpoint(checkpoint_of(ckpt_dir_or_file))
+    return BundleReader(checkpoint_of(ckpt_dir_or_file))
 
 
 def load_variable(ckpt_dir_or_file: str, name: str) -> Any:

@@ -87,24 +87,9 @@ def global_step_read() -> Any:
         return found[0] if found else None
     with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{node_name(step)}/"):
         # Hooks read it before anything is initialised in the session.
-        strategy = getattr(step, "_distribute_strategy", None)
-        if strategy is not None and strategy.extended.experimental_between_graph:
-            value = step.value() + 0  # who reads alone cannot ask the others for their initial value
-        else:
-            value = (step.initialized_value() if hasattr(step, "initialized_value") else step) + 0
+        value = (step.initialized_value() if hasattr(step, "initialized_value") else step) + 0
     graph.add_to_collection(GLOBAL_STEP_READ_KEY, value)
     return value
-
-
-def increment_global_step(increment: Any, graph: Any = None) -> Any:
-    """Adds to the global step. ValueError where there is none. Source: `training_util._increment_global_step`, TF 1.15."""
-    step = get_global_step(graph)
-    if step is None:
-        raise ValueError(
-            "Global step tensor should be created by tf.train.get_or_create_global_step before calling increment."
-        )
-    with step.graph.as_default():
-        return step.assign_add(increment)
 
 
 def required_step_read(hook: str) -> Any:

@@ -9,6 +9,7 @@ from google.protobuf import text_format
 
 from tfexp.formats.atomic_file import replace_file
 from tfexp.formats.file_errors import file_error
+from tfexp.formats.paths import local_path
 from tfexp.graph.graph import Graph
 
 
@@ -18,7 +19,7 @@ def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool =
     data = text_format.MessageToString(definition).encode() if as_text else definition.SerializeToString()
     path = os.path.join(logdir, name)
     try:
-        os.makedirs(logdir or ".", exist_ok=True)
+        os.makedirs(local_path(logdir) or ".", exist_ok=True)
     except OSError as error:
         raise file_error(logdir, error) from error
     replace_file(path, data)

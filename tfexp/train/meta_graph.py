@@ -15,10 +15,12 @@ from tensorboard.compat.proto import graph_pb2, meta_graph_pb2, saver_pb2, varia
 
 from tfexp.core.op import find_op
 from tfexp.formats.atomic_file import replace_file
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.control_flow import CondContextDef, WhileContextDef
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import CondContext
+from tfexp.graph.graph import Graph
 from tfexp.graph.graphdef import import_graph_def
 from tfexp.graph.op_defs import op_def
 from tfexp.graph.operation import Operation
@@ -28,7 +30,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.versions import GIT_VERSION, VERSION
 from tfexp.graph.while_context import WhileContext
 from tfexp.ops.variable_base import Variable
-from tfexp.train.graph_debug_info import graph_debug_info
 
 _log = logging.getLogger("tensorflow")
 
@@ -89,14 +90,12 @@ def export_meta_graph(
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
-    save_debug_info: bool = False,
 ) -> meta_graph_pb2.MetaGraphDef:
     """`graph` (the default graph if None) as a MetaGraphDef, written to `filename` where given. Source: TF 1.15.
 
     `export_scope` takes the nodes below a name scope, with names relative to it; `collection_list` the collections to keep.
     Collections with items that cannot be written are left out, with a warning. `clear_extraneous_savers` drops all savers,
-    and their nodes, but that of `saver_def`. `save_debug_info` also writes where the nodes were made: a GraphDebugInfo, to
-    `filename` with `.debug` in place of its extension.
+    and their nodes, but that of `saver_def`.
     """
     if executing_eagerly() and (graph is None or graph_def is None):
         raise RuntimeError(NO_GRAPH_EAGERLY)
@@ -129,8 +128,6 @@ def export_meta_graph(
         definition.saver_def.CopyFrom(saver_def)
     if filename:
         write_meta_graph(filename, definition, as_text)
-        if save_debug_info:
-            write_meta_graph(f"{os.path.splitext(filename)[0]}.debug", graph_debug_info(graph.get_operations()), as_text)
     return definition
 
 
@@ -141,7 +138,7 @@ def write_meta_graph(filename: str, definition: Message, as_text: bool) -> None:
         replace_file(filename, definition.SerializeToString(deterministic=True))
 
 
-_SAVING_OPS = frozenset(("SaveV2", "RestoreV2", "Save", "SaveSlices", "Restore", "RestoreSlice", "MergeV2Checkpoints"))
+_SAVING_OPS = frozenset(("SaveV2", "RestoreV2", "MergeV2Checkpoints"))
 
 
 def _drop_other_savers(graph_def: graph_pb2.GraphDef, own: saver_pb2.SaverDef | None) -> None:
@@ -253,7 +250,7 @@ def read_meta_graph(meta_graph_or_file: Any) -> meta_graph_pb2.MetaGraphDef:
     if isinstance(meta_graph_or_file, Message):
         # TensorFlow's own class: the bytes are the same.
         return meta_graph_pb2.MetaGraphDef.FromString(meta_graph_or_file.SerializeToString())
-    path = os.fspath(meta_graph_or_file)
+    path = local_path(meta_graph_or_file)
     if not os.path.exists(path):
         raise OSError(f"File {path} does not exist.")
     with open(path, "rb") as file:
@@ -274,24 +271,15 @@ def import_scoped_meta_graph(
     definition: meta_graph_pb2.MetaGraphDef,
     clear_devices: bool = False,
     import_scope: str | None = None,
-    **kwargs: Any,
-) -> str:
-    """Add the graph and the collections of a MetaGraphDef to the default graph, below `import_scope` or the scope around.
-
-    `restore_collections_predicate(key)`: whether to add that collection. Returns the scope that was free.
-    ValueError where inputs from outside an exported scope are not in `input_map`.
-    """
-    return import_scoped_meta_graph_with_return_elements(definition, clear_devices, import_scope, **kwargs)[0]
-
-
-def import_scoped_meta_graph_with_return_elements(
-    definition: meta_graph_pb2.MetaGraphDef,
-    clear_devices: bool = False,
-    import_scope: str | None = None,
+    graph: Graph | None = None,
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
     **kwargs: Any,
-) -> tuple[str, list[Any] | None]:
-    """`import_scoped_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
+) -> str:
+    """Adds the nodes and the collections of a MetaGraphDef to `graph` (the default graph if None).
+
+    They go below `import_scope` or the scope around. `restore_collections_predicate(key)`: whether to add that collection.
+    Returns the scope that was free. ValueError where inputs from outside an exported scope are not in `input_map`.
+    """
     given = kwargs.get("input_map") or {}
     unbound = definition.collection_def[UNBOUND].bytes_list.value if UNBOUND in definition.collection_def else []
     missing = [name for name in map(attr_codec.as_text, unbound) if name not in given]
@@ -302,16 +290,17 @@ def import_scoped_meta_graph_with_return_elements(
     if clear_devices:
         for node in graph_def.node:
             node.device = ""
-    graph = get_default_graph()
-    scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
-    name = import_scope or (f"{scope}/" if scope else "")
-    made_with = definition.meta_info_def.stripped_op_list
-    elements = import_graph_def(graph_def, name=name, **{"producer_op_list": made_with, **kwargs})
-    for key, collection in sorted(definition.collection_def.items()):
-        if key != UNBOUND and restore_collections_predicate(key):
-            for item in _items(graph, key, collection, scope):
-                graph.add_to_collection(key, item)
-    return scope, elements
+    graph = get_default_graph() if graph is None else graph
+    with graph.as_default():
+        scope: str = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
+        name = import_scope or (f"{scope}/" if scope else "")
+        made_with = definition.meta_info_def.stripped_op_list
+        import_graph_def(graph_def, name=name, **{"producer_op_list": made_with, **kwargs})
+        for key, collection in sorted(definition.collection_def.items()):
+            if key != UNBOUND and restore_collections_predicate(key):
+                for item in _items(graph, key, collection, scope):
+                    graph.add_to_collection(key, item)
+    return scope
 
 
 def _items(graph: Any, key: str, collection: Any, scope: str) -> Iterable[Any]:

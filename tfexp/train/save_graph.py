@@ -24,7 +24,6 @@ from tfexp.ops import array, array_identity, save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.resource_state import assign_variable_op
 from tfexp.ops.resource_variables import ResourceVariable
-from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable, node_name
 
 
@@ -36,9 +35,8 @@ class Saveable:
     tensor: Tensor | Callable[[], Tensor]  # what is written, or what makes it
     dtype: DType
     slice_spec: str
-    target: Any  # the reference or handle that is assigned to, where no `owner` does it
+    target: Any  # the reference or handle that is assigned to
     device: str
-    owner: SaveableObject | None = None
 
     def written(self) -> Tensor:
         """The tensor that is written; made now, where a function makes it."""
@@ -66,10 +64,10 @@ def saveables_from(var_list: Any) -> list[Saveable]:
     """The saveables of a list of variables or a dict from key to variable, by key. TypeError, ValueError as TF's."""
     by_key = values_by_key(var_list)
     saveables: list[Saveable] = []
-    seen: set[Operation | SaveableObject] = set()
+    seen: set[Operation] = set()
     for key in sorted(by_key):
         found = saveables_of(key, by_key[key])
-        restored = {s.target._op if s.owner is None else s.owner for s in found}
+        restored = {s.target._op for s in found}
         if seen & restored:
             raise ValueError(f"The same saveable will be restored with two names: {key}")
         seen |= restored
@@ -106,8 +104,6 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
         key = node_name(value)
     elif _is_read(value):
         key = value.op.inputs[0].op.name
-    elif isinstance(value, SaveableObject):
-        key = value.name
     else:
         raise TypeError(f"Variable to save is not a Variable: {value}")
     if key in by_key:
@@ -127,13 +123,6 @@ def saveables_of(key: str, value: Any) -> list[Saveable]:
                 raise ValueError(f"Slices must all be slices: {part}")
         # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
         return [saveable_of(key, part, part._save_slice_info.spec) for part in parts]
-    if isinstance(value, Variable) and value._saveable is not None:
-        value = value._saveable(key)
-    if isinstance(value, SaveableObject):
-        return [
-            Saveable(spec.name, spec.tensor, spec.dtype, spec.slice_spec, value.op, value.device, value)
-            for spec in value.specs
-        ]
     if isinstance(value, Variable):
         info = value._save_slice_info
         return [saveable_of(key, value, "" if info is None else info.spec)]
@@ -177,8 +166,8 @@ def _read_on_cpu(variable: ResourceVariable) -> Tensor:
 class SaveGraphBuilder:
     """Adds the save and restore nodes to the default graph and describes them in a SaverDef."""
 
-    def __init__(self, reshape: bool, sharded: bool, filename: str | None, version: int = saver_pb2.SaverDef.V2):
-        self.reshape, self.sharded, self.version = reshape, sharded, version
+    def __init__(self, reshape: bool, sharded: bool, filename: str | None):
+        self.reshape, self.sharded = reshape, sharded
         self.filename = filename or "model"
 
     def build(self, saveables: list[Saveable], name: str | None) -> saver_pb2.SaverDef:
@@ -196,7 +185,7 @@ class SaveGraphBuilder:
             save_tensor_name=saved.name,
             restore_op_name=restore.name,
             sharded=self.sharded,
-            version=self.version,
+            version=saver_pb2.SaverDef.V2,
         )
 
     def save_at_once(self, path: str, saveables: list[Saveable]) -> None:
@@ -208,15 +197,12 @@ class SaveGraphBuilder:
         self._restore(constant(path), saveables, "restore", None)
 
     def _save(self, prefix: Tensor, saveables: list[Saveable]) -> Tensor:
-        """SaveV2 of these (V1: SaveSlices), and the file name once it has run."""
-        first = self.version == saver_pb2.SaverDef.V1
-        op, scope_name = (save.save_slices, "save") if first else (save.save_v2, "SaveV2")
+        """SaveV2 of these, and the file name once it has run."""
         values = [saveable.written() for saveable in saveables]
-        with name_scope(scope_name) as scope:
+        with name_scope("SaveV2") as scope:
             names = constant([s.key for s in saveables], dtype=dtypes.string, name="tensor_names")
-            specs_name = "shapes_and_slices" if first else "shape_and_slices"
-            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name=specs_name)
-            written = op(prefix, names, specs, values, name=scope)
+            specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
+            written = save.save_v2(prefix, names, specs, values, name=scope)
         saved: Tensor = with_dependencies([written], prefix)
         return saved
 
@@ -227,10 +213,7 @@ class SaveGraphBuilder:
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
             types = [s.dtype for s in saveables]
             values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
-        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True) if s.owner is None]
-        for owner in dict.fromkeys(s.owner for s in saveables if s.owner is not None):
-            own = [value for s, value in zip(saveables, values, strict=True) if s.owner is owner]
-            assigned.append(owner.restore(own, None))
+        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True)]
         restored: Operation = group(*assigned, name=name)
         return restored
 
@@ -239,9 +222,8 @@ class SaveGraphBuilder:
         for saveable in saveables:
             by_device.setdefault(saveable.device, []).append(saveable)
         groups = sorted(by_device.items())
-        first = self.version == saver_pb2.SaverDef.V1
         with device("CPU"):
-            suffixed = prefix if first else self._temporary_prefix(prefix)
+            suffixed = self._temporary_prefix(prefix)
         count = constant(len(groups), name="num_shards")
         files: list[Tensor] = []
         saved: list[Tensor] = []
@@ -253,7 +235,7 @@ class SaveGraphBuilder:
                 files.append(file)
                 saved.append(self._save(file, members))
         with control_dependencies(saved), device(last_cpu):
-            done = save.sharded_filespec(prefix, count, name="ShardedFilespec") if first else self._merged(files, prefix)
+            done = self._merged(files, prefix)
         return done, self._restored_shards(prefix, groups)
 
     def _merged(self, files: list[Tensor], prefix: Tensor) -> Tensor:

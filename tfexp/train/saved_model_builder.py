@@ -19,6 +19,7 @@ from tfexp.core.log import get_logger
 from tfexp.core.text import as_text
 from tfexp.formats.atomic_file import replace_file
 from tfexp.formats.file_io import copy
+from tfexp.formats.paths import local_path
 from tfexp.formats.protos.saved_model import SavedModel
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.dependencies import group
@@ -42,7 +43,7 @@ class SavedModelBuilder:
     """Writes a SavedModel into `export_dir`, which must be empty or not there: AssertionError otherwise."""
 
     def __init__(self, export_dir: Any):
-        self._export_dir = os.fspath(export_dir)
+        self._export_dir = local_path(export_dir)
         if os.path.isdir(self._export_dir) and os.listdir(self._export_dir):
             raise AssertionError(
                 "Export directory already exists, and isn't empty. Please choose a different export directory, or delete "
@@ -79,10 +80,6 @@ class SavedModelBuilder:
             path = os.path.join(folder, names.VARIABLES_FILENAME)
             saver.save(sess, path, write_meta_graph=False, write_state=False)
             self._add(saver, tags, signature_def_map, assets, clear_devices, strip_default_attrs)
-        self._has_saved_variables = True
-
-    def use_saved_variables(self) -> None:
-        """Someone else has written the variables where this writes them: graphs may be added from here on."""
         self._has_saved_variables = True
 
     def add_meta_graph(
@@ -204,16 +201,12 @@ def _check_signatures(signatures: Mapping[str, Any] | None) -> None:
 
 
 def _check_info(info: Any) -> None:
-    encoding = info.WhichOneof("encoding")
-    if encoding is None:
+    if info.WhichOneof("encoding") is None:
         raise AssertionError(
             "All TensorInfo protos used in the SignatureDefs must have one of the 'encoding' fields (e.g., name "
             f"or coo_sparse) set: {info}"
         )
-    if encoding == "composite_tensor":
-        for part in info.composite_tensor.components:
-            _check_info(part)
-    elif info.dtype == 0:
+    if info.dtype == 0:
         raise AssertionError(f"All TensorInfo protos used in the SignatureDefs must have the dtype field set: {info}")
 
 

@@ -16,14 +16,14 @@ from tfexp.core import errors
 from tfexp.core.text import as_str_any
 from tfexp.formats import checkpoint_state
 from tfexp.formats.checkpoint_state import checkpoint_exists, latest_checkpoint
+from tfexp.formats.paths import local_path
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
 from tfexp.train.global_step import global_step as step_of
-from tfexp.train.object_graph import names_to_keys
-from tfexp.train.save_graph import SaveGraphBuilder, saveables_from, values_by_key
+from tfexp.train.save_graph import SaveGraphBuilder, saveables_from
 
 _log = logging.getLogger("tensorflow")
 
@@ -34,12 +34,12 @@ class Saver:
     """Adds the ops that save and restore `var_list` (all saveable variables if None) and runs them in a session.
 
     `var_list`: a list of variables (saved under their op names) or a dict from key to variable. `max_to_keep` checkpoints
-    are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device;
-    `write_version` is `SaverDef.V2` or `SaverDef.V1`, TensorFlow's first format; both are read.
+    are kept (None or 0: all), besides one every `keep_checkpoint_every_n_hours`. `sharded` writes a file per device.
     `reshape` restores into variables of another shape with the same number of elements. `restore_sequentially` is accepted
     and, as in TensorFlow's graphs of V2 checkpoints, changes nothing: one RestoreV2 reads everything.
 
-    Raises ValueError for duplicate keys and when there is nothing to save, TypeError for what is not a variable.
+    Raises ValueError for duplicate keys, when there is nothing to save, and for another `write_version` than V2;
+    TypeError for what is not a variable.
     """
 
     def __init__(
@@ -64,7 +64,8 @@ class Saver:
             raise ValueError(
                 "If `var_list` is provided then build cannot be deferred. Either set defer_build=False or var_list=None."
             )
-        self._version = write_version
+        if write_version != saver_pb2.SaverDef.V2:
+            raise ValueError(f"write_version: expected SaverDef.V2, the format of checkpoints, got {write_version}")
         self._var_list = var_list
         self._reshape, self._sharded = reshape, sharded
         self._max_to_keep, self._keep_hours = max_to_keep, keep_checkpoint_every_n_hours
@@ -72,8 +73,6 @@ class Saver:
         self._allow_empty, self._pad_step_number = allow_empty, pad_step_number
         self._relative, self._filename = save_relative_paths, filename
         self._is_empty = False
-        # By the keys that names have in a checkpoint of objects, what restores it.
-        self._by_objects: dict[frozenset[tuple[str, str]], Saver] = {}
         # (path, seconds) of the checkpoints that may be deleted one day, oldest first.
         self._last_checkpoints: list[tuple[str, float]] = []
         self._to_be_deleted: list[tuple[str, float]] = []
@@ -112,7 +111,7 @@ class Saver:
         self.saver_def.keep_checkpoint_every_n_hours = self._keep_hours
 
     def _builder(self) -> SaveGraphBuilder:
-        return SaveGraphBuilder(self._reshape, self._sharded, self._filename, self._version)
+        return SaveGraphBuilder(self._reshape, self._sharded, self._filename)
 
     def _built(self, purpose: str) -> saver_pb2.SaverDef:
         if self.saver_def is None:
@@ -169,7 +168,6 @@ class Saver:
         write_meta_graph: bool = True,
         write_state: bool = True,
         strip_default_attrs: bool = False,
-        save_debug_info: bool = False,
     ) -> str | None:
         """Write a checkpoint `save_path[-global_step]` and its MetaGraph; returns its path (None if empty).
 
@@ -184,10 +182,10 @@ class Saver:
         folder, base = os.path.split(save_path)
         if not save_path:
             raise ValueError("no path specified")
-        if latest == base:
-            raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
         if os.path.split(latest)[0]:
             raise ValueError("'latest_filename' must not contain path components")
+        if latest == base and global_step is None and not self._sharded:
+            raise ValueError(f"'latest_filename' collides with 'save_path': {latest!r} and {save_path!r}")
         if not (at_once or hasattr(sess, "run")):
             raise TypeError(f"'sess' must be a Session; {sess}")
         with self._saving:
@@ -199,7 +197,6 @@ class Saver:
                     self.export_meta_graph(
                         checkpoint_state.meta_graph_path(path, meta_graph_suffix),
                         strip_default_attrs=strip_default_attrs,
-                        save_debug_info=save_debug_info,
                     )
             if self._is_empty:
                 return None
@@ -219,7 +216,7 @@ class Saver:
             definition = self._built("save")
             written: Any = sess.run(definition.save_tensor_name, {definition.filename_tensor_name: path})
         except (errors.FailedPreconditionError, errors.NotFoundError):
-            if folder and not os.path.isdir(folder):
+            if folder and not os.path.isdir(local_path(folder)):
                 raise ValueError(f"Parent directory of {path} doesn't exist, can't save.") from None
             raise
         return as_str_any(written)
@@ -232,9 +229,8 @@ class Saver:
     def restore(self, sess: Any, save_path: str) -> None:
         """Assign the variables from the checkpoint `save_path`; they need no initialization.
 
-        One that `tf.train.Checkpoint` wrote is read by the names that its variables had. Raises ValueError where there is no
-        checkpoint, NotFoundError for a key it does not have, InvalidArgumentError for another dtype or shape, DataLossError
-        for damage.
+        Raises ValueError where there is no checkpoint, NotFoundError for a key it does not have, InvalidArgumentError for
+        another dtype or shape, DataLossError for damage.
         """
         if self._is_empty:
             return
@@ -250,34 +246,9 @@ class Saver:
             definition = self._built("restore")
             sess.run(definition.restore_op_name, {definition.filename_tensor_name: path})
         except errors.NotFoundError as error:
-            if (keys := names_to_keys(path)) is not None:
-                self._restore_objects(sess, path, keys)
-                return
             raise _explained(error, "a Variable name or other graph key that is missing from the checkpoint") from error
         except errors.InvalidArgumentError as error:
             raise _explained(error, "a mismatch between the current graph and the graph from the checkpoint") from error
-
-    def _restore_objects(self, sess: Any, path: str, keys: dict[str, str]) -> None:
-        """From a checkpoint of objects: `keys` has their keys by the names that they had."""
-        _log.warning(
-            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will re-build "
-            "the Saver. Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
-        )
-        source = variable_lists.all_saveable_objects() if self._var_list is None else self._var_list
-        by_name = values_by_key(source)
-        if missing := sorted(by_name.keys() - keys.keys()):
-            gone = ", ".join(sorted(keys.keys() - by_name.keys()))
-            raise errors.NotFoundError(
-                None,
-                None,
-                f"Existing variables not in the checkpoint: {', '.join(missing)}. Names in the checkpoint that no variable "
-                f"has now: {gone}. The checkpoint {path} was written by objects (tf.train.Checkpoint), which tf.train.Saver "
-                "finds by the names that they had then.",
-            )
-        wanted = frozenset((name, keys[name]) for name in by_name)
-        if wanted not in self._by_objects:
-            self._by_objects[wanted] = Saver({keys[name]: by_name[name] for name in by_name}, self._reshape)
-        self._by_objects[wanted].restore(sess, path)
 
     # --- MetaGraph -----------------------------------------------------------------------------------------------
 
@@ -315,7 +286,6 @@ class Saver:
         clear_devices: bool = False,
         clear_extraneous_savers: bool = False,
         strip_default_attrs: bool = False,
-        save_debug_info: bool = False,
     ) -> Any:
         """The default graph with this saver as a MetaGraphDef; written to `filename` where given."""
         return meta_graph.export_meta_graph(
@@ -328,7 +298,6 @@ class Saver:
             clear_devices=clear_devices,
             clear_extraneous_savers=clear_extraneous_savers,
             strip_default_attrs=strip_default_attrs,
-            save_debug_info=save_debug_info,
         )
 
 
@@ -343,26 +312,18 @@ def _explained(error: errors.OpError, cause: str) -> errors.OpError:
 def import_meta_graph(
     meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
 ) -> Saver | None:
-    """Recreate the graph of a MetaGraph (a proto or a `.meta` file) in the default graph; returns its Saver, if it has one.
+    """Recreates the graph of a MetaGraph (a proto or a `.meta` file); returns its Saver, if it has one or has variables.
 
-    `kwargs` go to `import_graph_def` (`input_map`, …).
+    `kwargs`: `graph` to add it to (the default graph if None), `restore_collections_predicate`, and those of
+    `import_graph_def` (`input_map`, …).
     """
-    return import_meta_graph_with_return_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
-
-
-def import_meta_graph_with_return_elements(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
-) -> tuple[Saver | None, list[Any] | None]:
-    """`import_meta_graph`, and what its `return_elements` names, as it was imported (None without that)."""
     if executing_eagerly():
         raise RuntimeError(meta_graph.NO_GRAPH_EAGERLY)
     definition = meta_graph.read_meta_graph(meta_graph_or_file)
-    scope, elements = meta_graph.import_scoped_meta_graph_with_return_elements(
-        definition, clear_devices, import_scope, **kwargs
-    )
+    scope = meta_graph.import_scoped_meta_graph(definition, clear_devices, import_scope, **kwargs)
     if definition.HasField("saver_def"):
-        return Saver.from_proto(definition.saver_def, import_scope=scope), elements
-    return (Saver() if variable_lists.all_saveable_objects(scope=scope) else None), elements
+        return Saver.from_proto(definition.saver_def, import_scope=scope)
+    return Saver() if variable_lists.all_saveable_objects(scope=scope) else None
 
 
 def _exported(saver: Saver, export_scope: str | None = None) -> saver_pb2.SaverDef | None:

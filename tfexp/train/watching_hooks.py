@@ -12,6 +12,7 @@ from tensorboard.compat.proto.event_pb2 import SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 
 from tfexp.core.log import get_logger
+from tfexp.formats.paths import local_path
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
 from tfexp.runtime.session import Session
@@ -252,5 +253,5 @@ class ProfilerHook(SessionRunHook):
         path = os.path.join(self._output_dir, f"timeline-{step}.json")
         _log.info("Saving timeline for %d into '%s'.", step, path)
         trace = Timeline(run_metadata.step_stats).generate_chrome_trace_format(self._show_dataflow, self._show_memory)
-        with open(path, "w", encoding="utf-8") as file:
+        with open(local_path(path), "w", encoding="utf-8") as file:
             file.write(trace)

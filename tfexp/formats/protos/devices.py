@@ -49,8 +49,6 @@ _types = schema.define(
     """,
     imports=(cluster_pb2, config_pb2, tensor_pb2),
 )
-InterconnectLink = _types["InterconnectLink"]
-LocalLinks = _types["LocalLinks"]
 DeviceLocality = _types["DeviceLocality"]
 DeviceAttributes = _types["DeviceAttributes"]
 ServerDef = _types["ServerDef"]

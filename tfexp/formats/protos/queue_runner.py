@@ -36,4 +36,3 @@ _MESSAGES = define(
 )
 
 QueueRunnerDef = _MESSAGES["QueueRunnerDef"]
-Code = _MESSAGES["Code"]

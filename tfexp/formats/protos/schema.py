@@ -27,7 +27,6 @@ from types import ModuleType
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from google.protobuf.internal.enum_type_wrapper import EnumTypeWrapper
 
 _PACKAGE = "tfexp"
 _Field = descriptor_pb2.FieldDescriptorProto
@@ -38,14 +37,13 @@ _SCALARS: dict[str, Any] = {
 }
 
 
-def define(name: str, facts: str, imports: Sequence[ModuleType] = (), package: str = _PACKAGE) -> dict[str, Any]:
-    """Message classes (by their dotted names) and enums outside of messages of the declaration `facts` (see above).
+def define(name: str, facts: str, imports: Sequence[ModuleType] = ()) -> dict[str, Any]:
+    """The message classes, by their dotted names, of the declaration `facts` (see above).
 
-    `name` must be unique among all definitions; `imports` are `*_pb2` modules whose types the fields use; `package` is one
-    of its own where names of messages are those of others.
+    `name` must be unique among all definitions; `imports` are `*_pb2` modules whose types the fields use.
     Raises ValueError for a line that cannot be read or a type that is not known.
     """
-    file = descriptor_pb2.FileDescriptorProto(name=f"{_PACKAGE}/{name}.proto", package=package, syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(name=f"{_PACKAGE}/{name}.proto", package=_PACKAGE, syntax="proto3")
     file.dependency.extend(module.DESCRIPTOR.name for module in imports)
     types = _types_of(imports)
     messages: dict[str, Any] = {}
@@ -58,24 +56,23 @@ def define(name: str, facts: str, imports: Sequence[ModuleType] = (), package: s
         owner = messages[parent] if parent else file
         if kind == "message":
             messages[dotted] = (owner.nested_type if parent else owner.message_type).add(name=short)
-            types[dotted] = (_Field.TYPE_MESSAGE, f".{package}.{dotted}")
+            types[dotted] = (_Field.TYPE_MESSAGE, f".{_PACKAGE}.{dotted}")
         else:
             enums[dotted] = owner.enum_type.add(name=short)
-            types[dotted] = (_Field.TYPE_ENUM, f".{package}.{dotted}")
+            types[dotted] = (_Field.TYPE_ENUM, f".{_PACKAGE}.{dotted}")
     # Fields last: a field may have a type that is declared below it.
     for kind, dotted, body in declared:
         for words in body:
             if kind == "message":
-                _add_field(messages[dotted], dotted, words, types, package)
+                _add_field(messages[dotted], dotted, words, types)
             else:
                 enums[dotted].value.add(name=words[0], number=int(words[1]))
 
     pool = descriptor_pool.Default()
     pool.AddSerializedFile(file.SerializeToString())
-    found = {dotted: pool.FindMessageTypeByName(f"{package}.{dotted}") for dotted in messages}
-    classes = {dotted: message_factory.GetMessageClass(found[dotted]) for dotted in messages}
-    alone = (dotted for dotted in enums if "." not in dotted)
-    return {**classes, **{name: EnumTypeWrapper(pool.FindEnumTypeByName(f"{package}.{name}")) for name in alone}}
+    return {
+        dotted: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{dotted}")) for dotted in messages
+    }
 
 
 def _types_of(imports: Sequence[ModuleType]) -> dict[str, tuple[Any, str]]:
@@ -100,7 +97,7 @@ def _declarations(facts: str) -> list[tuple[str, str, list[list[str]]]]:
     return declared
 
 
-def _add_field(message: Any, dotted: str, words: list[str], types: dict[str, Any], package: str) -> None:
+def _add_field(message: Any, dotted: str, words: list[str], types: dict[str, Any]) -> None:
     """One field line of message `dotted`, onto its DescriptorProto."""
     name, number, *rest = words
     field = message.field.add(name=name, number=int(number), label=_Field.LABEL_OPTIONAL)
@@ -120,9 +117,9 @@ def _add_field(message: Any, dotted: str, words: list[str], types: dict[str, Any
         field.label = _Field.LABEL_REPEATED
         entry = message.nested_type.add(name=name.title().replace("_", "") + "Entry")
         entry.options.map_entry = True
-        _add_field(entry, dotted, ["key", "1", rest[1]], types, package)
-        _add_field(entry, dotted, ["value", "2", rest[2]], types, package)
-        field.type, field.type_name = _Field.TYPE_MESSAGE, f".{package}.{dotted}.{entry.name}"
+        _add_field(entry, dotted, ["key", "1", rest[1]], types)
+        _add_field(entry, dotted, ["value", "2", rest[2]], types)
+        field.type, field.type_name = _Field.TYPE_MESSAGE, f".{_PACKAGE}.{dotted}.{entry.name}"
         return
     if len(rest) != 1 or not (rest[0] in _SCALARS or rest[0] in types):
         raise ValueError(f"message {dotted}: cannot read the field {' '.join(words)!r}")
