@@ -110,7 +110,6 @@ READ = {
         "trace_level": "runtime/test_timeline.py",
         "timeout_in_ms": "runtime/test_flow.py",
         "output_partition_graphs": "runtime/test_tiers.py",
-        "debug_options": "debug/test_dumps.py",
     },
 }
 

@@ -13,6 +13,5 @@ __getattr__, __dir__, __all__ = lazy_names(
             "is_non_decreasing is_numeric_tensor is_strictly_increasing"
         ),
         "tfexp.ops.elementwise_rounding": "is_finite is_inf is_nan",
-        "tfexp.runtime.process_config": "get_log_device_placement set_log_device_placement",
     },
 )

@@ -14,7 +14,11 @@ from tfexp.plan.reads import copy_reads
 
 
 def freeze(
-    draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[PassRecord, ...] = (), inner: bool = False
+    draft: Draft,
+    fed_shapes: tuple[TensorShape, ...],
+    inter_op: int,
+    passes: tuple[PassRecord, ...] = (),
+    inner: bool = False,
 ) -> Plan:
     """Number the values, decide how fetches are handed out, and freeze everything. `inner`: a part of a loop."""
     mortal = find_mortal(draft.nodes)
@@ -28,6 +32,7 @@ def freeze(
         mortal=mortal,
         parking=_find_parking(nodes),
         roots=roots,
+        inter_op=inter_op,
     )
     steps = tuple(freezer.step(node) for node in nodes)
     computed = {v for node in nodes for v in node.outputs}
@@ -42,6 +47,7 @@ def freeze(
         fed_shapes=fed_shapes,
         shares=draft.shares or bool(draft.sections) or any(_shares(step) for step in steps),
         parks=bool(freezer.parking),
+        inter_op=inter_op,
         sections=tuple(_section(strands, freezer.positions) for strands in draft.sections),
         inner=inner,
     )
@@ -55,6 +61,7 @@ class _Freezer(NamedTuple):
     mortal: set[Node]
     parking: set[Node]
     roots: RootMap
+    inter_op: int
 
     def step(self, node: Node) -> Step:
         assert node.kernel is not None
@@ -78,9 +85,10 @@ class _Freezer(NamedTuple):
             writes=tuple(self.number[v] for v in node.ref_inputs()) if updated else (),
             input_names=tuple(v.name for v in node.inputs),
             controls=tuple(c.name for c in node.controls),
-            loop=None if node.loop is None else _freeze_loop(node.loop),
+            loop=None if node.loop is None else _freeze_loop(node.loop, self.inter_op),
             behind=tuple(sorted(self.positions[b] for b in node.behind if b in self.positions)),
             waits=node.waits,
+            own_thread=node.own_thread,
             parks=node in self.parking,
             copies=node.copies,
         )
@@ -121,9 +129,10 @@ def _find_parking(nodes: list[Node]) -> set[Node]:
     return {node for i, node in waiting if any(node not in after.behind for after in nodes[i + 1 :])}
 
 
-def _freeze_loop(loop: LoopDraft) -> Loop:
+def _freeze_loop(loop: LoopDraft, inter_op: int) -> Loop:
     condition, body = (
-        freeze(draft, tuple(feed.shape for feed in draft.feeds), inner=True) for draft in (loop.condition, loop.body)
+        freeze(draft, tuple(feed.shape for feed in draft.feeds), inter_op, inner=True)
+        for draft in (loop.condition, loop.body)
     )
     return Loop(loop.variables, condition, body, tuple(loop.results))
 

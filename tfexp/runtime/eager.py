@@ -38,7 +38,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
 from tfexp.graph.shape_inference import refused
 from tfexp.graph.tensor import Tensor
-from tfexp.runtime import process_config
 from tfexp.runtime.eager_dispatch import apply_eagerly
 from tfexp.runtime.failures import as_eager_error, speaks_python, uninitialized
 from tfexp.runtime.functions import BoundFunction
@@ -139,7 +138,7 @@ class EagerGraph(Graph):
         found = self._callable.get(function)
         if found is None:
             self._callable = {one: called for one, called in self._callable.items() if called.is_of(self._functions)}
-            bound = BoundFunction(function, self.resources, DEVICE, process_config.for_session())
+            bound = BoundFunction(function, self.resources, DEVICE)
             found = self._callable[function] = _Called(known, function, bound)
         return found
 

@@ -62,6 +62,7 @@ _READ = {
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
 _OF_SERVERS = frozenset({"cluster_def"})
 _RUN = {
+    "debug_options": "there is no debugger here: fetch the values, or print them with tf.Print",
     "inter_op_thread_pool": _SHARED_THREADS,
     "report_tensor_allocations_upon_oom": "what has no memory always names its largest tensors",
     "experimental": "nothing experimental of TensorFlow's is here",
