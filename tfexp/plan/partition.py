@@ -259,7 +259,7 @@ class _Partitioner:
 
     def _round(self, part: Part) -> Round:
         places = PlacedByName(part.devices, self.client, self.assignment)
-        cut = partition(part.fetches, part.targets, part.feeds, places, self.incarnations, self.client, False, self.narrow)
+        cut = partition(part.fetches, part.targets, part.feeds, places, self.incarnations, self.client, self.narrow)
         return Round(cut, tuple(t.name for t in part.feeds), tuple(t.name for t in part.fetches))
 
     def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextvars
+import functools
+import os
 import threading
 from collections.abc import Callable
+from queue import SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,33 @@ from tfexp.plan.plan import Step
 from tfexp.runtime.cpu import flush_denormals
 from tfexp.runtime.failures import as_op_error
 from tfexp.runtime.step import StepState, current
+
+
+_MOST_IDLE = 32
+_idle: list[SimpleQueue[Callable[[], None]]] = []  # one for each thread that has nothing to do; the last one goes first
+
+
+def _run_in_thread(work: Callable[[], None]) -> None:
+    """Run `work`, which raises nothing, in a thread at once: in one that is idle, or in a new one."""
+    try:
+        queue = _idle.pop()
+    except IndexError:
+        queue = SimpleQueue()
+        threading.Thread(target=_serve, args=[queue], name="tfexp-inter-op", daemon=True).start()
+    queue.put(work)
+
+
+def _serve(queue: SimpleQueue[Callable[[], None]]) -> None:
+    flush_denormals()
+    while True:
+        queue.get()()
+        if len(_idle) >= _MOST_IDLE:
+            return
+        _idle.append(queue)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_idle.clear)  # a forked process has none of its parent's threads
 
 
 def in_own_thread(kernel: Callable[..., Any], step: Step, what: str) -> Callable[..., Promise]:
@@ -41,7 +71,6 @@ def in_own_thread(kernel: Callable[..., Any], step: Step, what: str) -> Callable
 
         def work() -> None:
             current.step = inner
-            flush_denormals()
             forget = None if outer is None else outer.on_cancel(cancel, keeps_time=True)
             try:
                 promise.keep(kernel(*arguments))
@@ -50,11 +79,11 @@ def in_own_thread(kernel: Callable[..., Any], step: Step, what: str) -> Callable
             except BaseException as error:  # SystemExit: the step's thread raises it
                 promise.fail(error)
             finally:
+                current.step = None
                 if forget is not None:
                     forget()
 
-        context = contextvars.copy_context()  # NumPy's error state belongs to it
-        threading.Thread(target=context.run, args=(work,), name=f"tfexp-{step.name}", daemon=True).start()
+        _run_in_thread(functools.partial(contextvars.copy_context().run, work))  # NumPy's error state is the context's
         return promise
 
     return start
