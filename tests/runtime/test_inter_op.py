@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 
 import tfexp as tf
+from tests.plan.test_compiled_segments import random_program
+from tfexp.runtime import executor, own_thread
 
 PATIENCE = 60.0  # seconds until a test fails that would wait for ever
 
@@ -191,3 +193,25 @@ def test_the_program_may_exit_from_a_function() -> None:
         for _ in range(3):
             with pytest.raises(SystemExit):
                 session.run(nodes)
+
+
+@pytest.mark.parametrize("threads", [2, 5])
+@pytest.mark.parametrize("seed", range(24))
+def test_variables_are_read_and_updated_in_the_plans_order(seed: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same comes out whether functions run one after the other, at the same time, or are heard of as late as can be."""
+
+    def trajectory() -> list[np.ndarray]:
+        config = tf.ConfigProto(inter_op_parallelism_threads=threads)
+        with tf.Graph().as_default() as graph, tf.Session(config=config) as session:
+            values, updates = random_program(seed)
+            session.run(tf.global_variables_initializer())
+            runs = [session.run([*values, *updates])[: len(values)] for _ in range(3)]
+            return [*np.ravel(runs), *(x for v in graph.get_collection("variables") for x in session.run(v))]
+
+    at_once = trajectory()
+    monkeypatch.setattr(own_thread, "_run_in_thread", lambda work: work())  # its result is taken after what else can run
+    late = trajectory()
+    monkeypatch.setattr(executor, "in_own_thread", lambda kernel, step, what: kernel)
+    in_turn = trajectory()
+    np.testing.assert_array_equal(at_once, in_turn)
+    np.testing.assert_array_equal(late, in_turn)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from tfexp.core import dtypes
@@ -25,6 +27,7 @@ def freeze(
     roots = copy_reads(draft)
     # A constant inside a branch still has to die with it.
     nodes = [node for node in draft.nodes if node in mortal or not node.is_constant]
+    _complete_behind(nodes, roots, inter_op)
     values = list(dict.fromkeys([*draft.feeds, *(v for n in nodes for v in (*n.inputs, *n.outputs)), *draft.fetches]))
     freezer = _Freezer(
         positions={node: i for i, node in enumerate(nodes)},
@@ -121,6 +124,35 @@ def _section(strands: list[list[Node]], positions: dict[Node, int]) -> Section:
 
 def _shares(step: Step) -> bool:
     return step.kernel.shares or (step.loop is not None and (step.loop.condition.shares or step.loop.body.shares))
+
+
+def _complete_behind(nodes: list[Node], roots: RootMap, inter_op: int) -> None:
+    """Make `behind` true of the nodes as the passes left them, which are in the order in which they run.
+
+    A node that stands for several waits for all that any of them waited for, but for nothing that runs later. And what
+    touches a variable keeps its place beside the variable's updates when it has to wait for a function of the user's.
+    """
+    if not any(node.waits for node in nodes):
+        return
+    crowded = sum(node.own_thread for node in nodes) > inter_op  # then not even these begin in this order
+    before_readers: dict[Hashable, frozenset[Node]] = defaultdict(frozenset)
+    before_updates: dict[Hashable, frozenset[Node]] = defaultdict(frozenset)
+    seen: set[Node] = set()
+    for node in nodes:
+        before = {v.node for v in node.inputs if v.node is not None}.union(node.controls)
+        waiting = {other for other in before if other.waits}
+        updated = writes(node, roots)
+        touched = updated.union(*(roots[v] for v in node.inputs))
+        behind = node.behind.union(waiting, *(other.behind for other in before), *(before_updates[k] for k in touched))
+        node.behind = behind.union(*(before_readers[key] for key in updated)) & seen
+        functions = frozenset(other for other in node.behind if other.own_thread)
+        if node.own_thread and crowded:
+            functions |= {node}
+        for key in touched:
+            before_readers[key] |= functions
+        for key in updated:
+            before_updates[key] |= functions
+        seen.add(node)
 
 
 def _find_parking(nodes: list[Node]) -> set[Node]:

@@ -96,8 +96,8 @@ def make_plan(
     `threads`: how many may run nodes of the step at the same time. `memory`: bytes that devices have, by name; a step that
     needs more is a ResourceExhaustedError. `jit`: what is to be compiled as a whole, if anything. `loops`: what compiles
     the loops of element-wise nodes and of updates, if anything does. `libraries`: what may compute nodes.
-    `add_product`: what adds products to variables in place, if anything does. `inter_op`: how many nodes that call code of the
-    user's may run at the same time.
+    `add_product`: what adds products to variables in place, if anything does. `inter_op`: how many nodes that call code of
+    the user's may run at the same time.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()

@@ -19,7 +19,6 @@ from tfexp.runtime.cpu import flush_denormals
 from tfexp.runtime.failures import as_op_error
 from tfexp.runtime.step import StepState, current
 
-
 _MOST_IDLE = 32
 _idle: list[SimpleQueue[Callable[[], None]]] = []  # one for each thread that has nothing to do; the last one goes first
 
