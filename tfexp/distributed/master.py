@@ -63,10 +63,6 @@ class Master(LoopSteps):
             m.ReleaseCallable: self._release_callable,
         }
 
-    @property
-    def has_sessions(self) -> bool:
-        return bool(self._sessions)
-
     # --- sessions ----------------------------------------------------------------------------------------------------
 
     def _visible(self, filters: Iterable[str]) -> list[str]:

@@ -16,9 +16,8 @@ import itertools
 import operator
 import random
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -69,18 +68,10 @@ class EagerContext(NodeContext):
         return self._state
 
 
-class Callbacks(threading.local):
-    """What is called after each op that the thread runs (`runtime.execution_callbacks`): `here`, of this thread."""
-
-    def __init__(self) -> None:
-        self.here: list[Callable[..., Any]] = []
-
-
 class EagerGraph(Graph):
     """The default graph of eager execution: `add_node` computes."""
 
     is_eager = True
-    callbacks: ClassVar[Callbacks] = Callbacks()
 
     def __init__(self) -> None:
         super().__init__()
@@ -127,8 +118,6 @@ class EagerGraph(Graph):
             outputs[0]._producer = op.without_outputs()
         if tape.recording.tapes:
             tape.record(op)
-        for callback in tuple(self.callbacks.here):
-            callback(op_type, inputs, tuple(itertools.chain.from_iterable(attrs.items())), outputs, op.name)
         return op
 
     def _called(self, named: NameAttrList) -> _Called:
@@ -211,8 +200,8 @@ class EagerGraph(Graph):
 
     @property
     def marks_nodes(self) -> bool:
-        """Whether something around the call changes an op's attributes, or wants to know of them."""
-        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels or self.callbacks.here)
+        """Whether something around the call changes an op's attributes."""
+        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels)
 
     # --- what surrounds a node has little to say ------------------------------------------------------------------
 
@@ -364,11 +353,6 @@ def _shape_of(value: Any) -> InputShape:
 
 def _as_shape(array: np.ndarray | np.generic) -> TensorShape:
     return TensorShape([None if size < 0 else int(size) for size in array.tolist()] if array.ndim else None)
-
-
-# What TensorFlow's placement and execution may be told; there is one device, and ops run when they are called.
-DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
-SYNC, ASYNC = range(2)
 
 
 def list_devices() -> list[str]:

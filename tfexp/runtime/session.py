@@ -79,10 +79,6 @@ class BaseSession:
         """The target that this session connects to."""
         return self._target
 
-    @property
-    def _config_or_default(self) -> config_pb2.ConfigProto:
-        return self._config or config_pb2.ConfigProto()
-
     def list_devices(self) -> list[Any]:
         """The devices of this session (name, device_type, memory_limit_bytes)."""
         self._check_open()
