@@ -207,7 +207,6 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.runtime.eager": "enable_eager_execution",
         "tfexp.runtime.protos": "ConfigProto GPUOptions GraphOptions OptimizerOptions RunMetadata RunOptions",
         "tfexp.runtime.session": "InteractiveSession Session",
-        "tfexp.runtime.session_handles": "delete_session_tensor get_session_handle get_session_tensor",
     },
     modules={
         "tfexp": "data layers metrics train",

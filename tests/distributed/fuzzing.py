@@ -41,7 +41,6 @@ def corpus(session: str) -> dict[str, list[bytes]]:
     graph.node.add(name="c", op="NoOp")
     ones = np.ones(3, np.float32)
     for example in (
-        m.PartialRunSetup(session, ("x:0",), ("y:0",), ("z",)),
         m.Reset(("no such container",)),
         m.CompleteGroup(1, 1, Member("/job:local/replica:0/task:0/device:CPU:0", 5)),
         m.MakeCallable(session, config_pb2.CallableOptions(fetch=["w:0"])),

@@ -137,7 +137,7 @@ def test_gives_and_leaves_what_it_does_on_one_task(servers: Any, loop: Callable[
             with tf.Session(target) as session:
                 session.run(tf.global_variables_initializer())
                 steps = [session.run(results, {x: value}) for value in (2.0, 3.0)]
-                found.append([*tf.contrib.framework.nest.flatten(steps), *session.run(variables.all)])
+                found.append([*tf.nest.flatten(steps), *session.run(variables.all)])
     for here, there in zip(*found, strict=True):
         np.testing.assert_array_equal(here, there)
     leave_nothing(servers)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.distributed import shared_partial, shared_queue
+from tests.distributed import shared_queue
 from tests.distributed.clusters import free_ports
 from tests.distributed.tensorflow_peer import train
 from tests.golden import oracle
@@ -98,15 +98,6 @@ def test_queues_between_engines(server: str, client: str) -> None:
         # Of a failed dequeue_many, TensorFlow says what was missing and what was there besides.
         assert [name for name, _ in seen.pop("errors")] == [name for name, _ in expected.pop("errors")]
     assert seen == expected
-
-
-@pytest.mark.parametrize(("server", "client"), [("ours", "tensorflow"), ("tensorflow", "ours")])
-def test_partial_runs_between_engines(server: str, client: str) -> None:
-    ports = free_ports(2)
-    cluster = {"ps": [f"127.0.0.1:{ports[0]}"], "worker": [f"127.0.0.1:{ports[1]}"]}
-    serve = _our_server if server == "ours" else _tensorflow_server
-    with serve(cluster, "ps"), serve(cluster, "worker"):
-        assert _used(shared_partial, client, f"grpc://127.0.0.1:{ports[1]}") == shared_partial.EXPECTED
 
 
 def test_a_large_tensor_goes_straight_from_one_tensorflow_worker_to_another() -> None:

@@ -53,19 +53,6 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
     return seen
 
 
-@pytest.fixture
-def marked(monkeypatch: pytest.MonkeyPatch) -> list[Segment]:
-    """Sessions compile what the graph marks."""
-    seen: list[Segment] = []
-
-    def compiler(made: Segment) -> Callable[..., tuple[Any, ...]]:
-        seen.append(made)
-        return run_members(made)
-
-    monkeypatch.setattr(local, "jit_of", lambda config, devices: Jit(compiler))
-    return seen
-
-
 def _types(made: Segment) -> list[str]:
     return [member.op.name for member in made.members]
 
@@ -150,19 +137,7 @@ def test_the_first_assignment_is_not_compiled(compiled: list[Segment]) -> None:
     assert not any("Assign" in _types(made) for made in compiled)
 
 
-def test_only_what_is_marked_is_compiled_and_scopes_of_compile_apart(marked: list[Segment]) -> None:
-    with tf.Graph().as_default():
-        x = tf.placeholder(tf.float32, [7])
-        with tf.xla.experimental.jit_scope():
-            y = tf.exp(tf.sin(x) * 2.0) + x
-            with tf.xla.experimental.jit_scope(compile_ops=False):
-                outside = tf.cos(y)
-        (z,) = tf.xla.experimental.compile(lambda a: tf.tanh(a * a - 1.0) / 3.0, [outside])
-        _run_twice(z + 1.0, {x: np.ones(7, np.float32)})
-    assert [set(_types(made)) for made in marked] == [{"Sin", "Mul", "Exp", "AddV2"}, {"Mul", "Sub", "Tanh", "RealDiv"}]
-
-
-def _program(seed: int) -> tuple[list[tf.Tensor], list[tf.Operation]]:
+def random_program(seed: int) -> tuple[list[tf.Tensor], list[tf.Operation]]:
     """Nodes that can be compiled among some that cannot, with updates of what they read, in both kinds of variables."""
     choose = random.Random(seed)
     start = np.random.default_rng(seed).standard_normal(5).astype(np.float32)
@@ -194,7 +169,7 @@ def _program(seed: int) -> tuple[list[tf.Tensor], list[tf.Operation]]:
 def test_any_step_computes_the_same_in_segments(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def trajectory() -> list[np.ndarray]:
         with tf.Graph().as_default() as graph, tf.Session() as session:
-            values, updates = _program(seed)
+            values, updates = random_program(seed)
             session.run(tf.global_variables_initializer())
             runs = [session.run([values, *updates])[0] for _ in range(4)]
             return [*np.ravel(runs), *(x for v in graph.get_collection("variables") for x in session.run(v))]

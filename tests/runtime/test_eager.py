@@ -325,16 +325,6 @@ def test_a_layer_learns():
     assert step.numpy() == 150
 
 
-def test_saving_and_restoring(tmp_path):
-    v, w = tf.Variable([1.0, 2.0], name="v"), tf.Variable(3, name="w")
-    path = tfe.Saver([v, w]).save(str(tmp_path / "model"), global_step=3)
-    assert path == str(tmp_path / "model-3")
-    v.assign([0.0, 0.0])
-    w.assign(0)
-    tfe.Saver([v, w]).restore(path)
-    assert (v.numpy().tolist(), w.numpy()) == ([1, 2], 3)
-
-
 # --- control flow, random numbers, data -----------------------------------------------------------------------------------
 
 

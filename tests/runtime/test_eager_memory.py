@@ -39,7 +39,6 @@ def test_functions_that_nobody_can_call_any_more_are_gone():
     for number in range(3):
         one = tf.constant(float(number))
         assert [element.numpy() for element in tf.data.Dataset.range(1).map(lambda _, one=one: one)] == [number]
-        assert tf.function(lambda x, one=one: x + one)(one).numpy() == 2 * number
         gc.collect()
     assert not world._functions
     assert len(world._callable) <= 1  # the last one goes when there is another

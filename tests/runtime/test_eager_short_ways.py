@@ -109,13 +109,6 @@ def test_dtypes_and_attributes_that_do_not_fit(act, text):
         act()
 
 
-def test_ops_without_outputs_give_none():
-    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, -1, -1, -2)
-    assert table.insert(tf.constant([1], tf.int64), tf.constant([2], tf.int64)) is None
-    assert tf.raw_ops.NoOp() is None
-    assert table.lookup(tf.constant([1], tf.int64)).numpy().tolist() == [2]
-
-
 def test_a_constant_of_a_tensor_is_the_tensor() -> None:
     value = tf.constant([1.0, 2.0])
     assert tf.constant(value) is value

@@ -146,21 +146,6 @@ def test_collections_hold_what_a_program_adds_and_what_a_store_keeps():
         assert tf.train.get_global_step() is step and tf.global_variables() == [z]
 
 
-def test_functions_see_what_is_collected_around_them():
-    seen = []
-
-    @tf.function
-    def f():
-        tf.add_to_collection("mine", 4)
-        seen.append(tf.get_collection("mine"))
-        return tf.constant(1)
-
-    with new_eager_world().as_default():
-        tf.add_to_collection("mine", 3)
-        f()
-        assert seen == [[3, 4]] and tf.get_collection("mine") == [3]
-
-
 def test_reuse_is_up_to_the_store():
     store = tfe.EagerVariableStore()
     with tf.variable_scope("scope", reuse=True) as scope:
@@ -177,11 +162,10 @@ def test_custom_gradients_have_those_of_the_variables_that_are_read():
     def scaled(x, by=1.0):
         return x * v * by, lambda dy, variables=None: (dy * 10, [dy * 7 for _ in variables])
 
-    for function in (scaled, tf.function(lambda x: scaled(x))):
-        with tf.GradientTape() as tape:
-            tape.watch(x)
-            y = function(x)
-        assert [g.numpy() for g in tape.gradient(y, [x, v])] == [10, 7]
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = scaled(x)
+    assert [g.numpy() for g in tape.gradient(y, [x, v])] == [10, 7]
     assert scaled(x, by=3.0).numpy() == 9
     with pytest.raises(TypeError, match="must accept a keyword argument 'variables'"):
         tf.custom_gradient(lambda x: (x * v, lambda dy: dy))(x)

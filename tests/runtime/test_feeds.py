@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.stand_ins.modules import stand_for
 
 
 @pytest.fixture
@@ -58,31 +57,6 @@ def test_a_callable_takes_composites(session):
     assert call(tf.SparseTensorValue([[0, 1]], [5.0], [1, 2]), 3.0).tolist() == [[0.0, 15.0]]
     with pytest.raises(TypeError, match="takes 2 values"):
         call(3.0)
-
-
-def test_a_partial_run_takes_composites(session):
-    x, slices = tf.sparse_placeholder(tf.float32), tf.IndexedSlices(tf.placeholder(tf.float32), tf.placeholder(tf.int64))
-    sums = [tf.sparse.reduce_sum(x), tf.reduce_sum(slices.values) + tf.cast(slices.indices[0], tf.float32)]
-    handle = session.partial_run_setup(sums, [x, slices])
-    assert session.partial_run(handle, sums[0], {x: ([[0, 1]], [5.0], [1, 2])}) == 5.0
-    assert session.partial_run(handle, sums[1], {slices: ([[2.0, 3.0]], [7])}) == 12.0
-
-
-def test_a_partial_run_takes_types_of_ones_own(session):
-    class Shifted:
-        def __init__(self, value):
-            self.value = value
-
-    stand_for("tensorflow.python.client.session").register_session_run_conversion_functions(
-        Shifted,
-        lambda shifted: ([shifted.value], lambda values: values[0] - 1.0),
-        lambda shifted, value: [(shifted.value, value + 1.0)],
-        lambda shifted: [shifted.value],
-    )
-    x = Shifted(tf.placeholder(tf.float32))
-    y = Shifted(x.value * 2.0)
-    handle = session.partial_run_setup([y], [x])
-    assert session.partial_run(handle, y, {x: 3.0}) == 7.0
 
 
 def test_nested_keys_take_values_nested_alike(session):

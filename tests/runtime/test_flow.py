@@ -159,80 +159,6 @@ def test_feeding_what_would_wait() -> None:
             assert session.run(taken + 1.0, {taken: 5.0}) == 6.0
 
 
-def test_partial_runs_wait_too(asleep: Asleep) -> None:
-    q = queue()
-    x = tf.placeholder(tf.float32, [])
-    first, second = q.dequeue(), x * 2.0
-    give = q.enqueue(3.0)
-    with tf.Session() as session:
-        handle = session.partial_run_setup([first, second], [x])
-        part = Background(lambda: session.partial_run(handle, first))
-        asleep.wait()
-        session.run(give)
-        assert part.result() == 3.0
-        assert session.partial_run(handle, second, {x: 4.0}) == 8.0
-
-
-def test_a_part_may_wait_for_what_another_brings(asleep: Asleep) -> None:
-    q = queue()
-    x = tf.placeholder(tf.float32, [])
-    with tf.control_dependencies([q.enqueue(x)]):
-        given = x * 2.0
-    taken = q.dequeue()
-    with tf.Session() as session:
-        handle = session.partial_run_setup([given, taken], [x])
-        part = Background(lambda: session.partial_run(handle, taken))
-        asleep.wait()
-        assert session.partial_run(handle, given, {x: 3.0}) == 6.0
-        assert part.result() == 3.0
-        with pytest.raises(InvalidArgumentError, match="Must run 'setup'"):
-            session.partial_run(handle, given)
-
-
-def test_a_part_that_waits_ends_with_its_session(asleep: Asleep) -> None:
-    taken = queue().dequeue()
-    with tf.Session() as session:
-        handle = session.partial_run_setup([taken], [])
-        part = Background(lambda: session.partial_run(handle, taken))
-        asleep.wait()
-    with pytest.raises(CancelledError, match="Session was closed"):
-        part.result()
-
-
-def needed_by_both(other: Callable[[], Any]) -> tuple[tf.Tensor, list[Background]]:
-    """A 3.0 that a part and this other one need, and the calls of that one, which begin when it is computed."""
-    others: list[Background] = []
-
-    def compute() -> np.float32:
-        others.append(Background(other))
-        others[0]._thread.join(0.05)  # it would be done, or come here, did it not wait
-        return np.float32(3.0)
-
-    return tf.py_func(compute, [], tf.float32), others
-
-
-def test_parts_at_once_run_what_both_need_once() -> None:
-    shared, others = needed_by_both(lambda: session.partial_run(handle, second))
-    first, second = shared * 2.0, shared * 5.0
-    with tf.Session() as session:
-        handle = session.partial_run_setup([first, second], [])
-        assert session.partial_run(handle, first) == 6.0
-        assert [other.result() for other in others] == [15.0]
-
-
-def test_a_part_waits_for_no_more_of_another_than_both_need() -> None:
-    q = queue()
-    shared, others = needed_by_both(lambda: session.partial_run(handle, given))
-    taken = q.dequeue() + shared
-    with tf.control_dependencies([q.enqueue(shared)]):
-        given = shared * 2.0
-    with tf.Session() as session:
-        handle = session.partial_run_setup([taken, given], [])
-        part = Background(lambda: session.partial_run(handle, taken))
-        assert part.result() == 6.0
-        assert [other.result() for other in others] == [6.0]
-
-
 def test_many_nodes_wait_in_one_thread(asleep: Asleep) -> None:
     q = queue(1)
     taken = [q.dequeue() for _ in range(20)]
@@ -315,7 +241,11 @@ def test_a_step_that_is_cancelled_while_its_last_node_begins_to_wait_ends(when: 
         """One node, then another. The step is cancelled as the second starts, or as the first goes on to its second part."""
 
         plan: Any = SimpleNamespace(
-            steps=[SimpleNamespace(waits=True, behind=behind, name="n", origin=None) for behind in (frozenset(), {0})]
+            inter_op=1,
+            steps=[
+                SimpleNamespace(waits=True, own_thread=False, behind=behind, name="n", origin=None)
+                for behind in (frozenset(), {0})
+            ],
         )
 
         def start(self, position: int) -> Started:
@@ -388,7 +318,9 @@ def test_a_step_gives_up_wherever_the_keyboard_interrupts_it(when: str, monkeypa
     promise = (_Deaf if when == "parked" else Promise)(lambda: "nothing", Promise.fail)
     if when == "settled":
         promise.keep(None)
-    runner: Any = SimpleNamespace(plan=SimpleNamespace(steps=[SimpleNamespace(waits=True, name="n", origin=None)]))
+    runner: Any = SimpleNamespace(
+        plan=SimpleNamespace(inter_op=1, steps=[SimpleNamespace(waits=True, own_thread=False, name="n", origin=None)])
+    )
     step = Background(lambda: Flow(runner, [0], None).run(Started(0, promise, [], 0.0)))
     with pytest.raises(KeyboardInterrupt):
         step.result()
@@ -464,8 +396,3 @@ def test_a_forgotten_start_is_hinted_at(caplog: pytest.LogCaptureFixture, monkey
         coord.request_stop()
         coord.join(threads)
     assert not caplog.records
-
-
-def test_a_partial_run_without_fetches_is_refused() -> None:
-    with tf.Session() as session, pytest.raises(InvalidArgumentError, match="at least one target"):
-        session.partial_run_setup([], [tf.placeholder(tf.float32, [])])

@@ -29,7 +29,6 @@ def open_session(config):
 def test_what_collective_ops_go_by_has_an_effect(caplog):
     config = tf.ConfigProto()
     config.experimental.collective_group_leader = "/job:worker/replica:0/task:0"
-    config.graph_options.rewrite_options.scoped_allocator_opts.enable_op.append("CollectiveReduce")
     open_session(config)
     assert told(caplog) == []
     config.experimental.collective_nccl = True
@@ -110,7 +109,6 @@ READ = {
         "trace_level": "runtime/test_timeline.py",
         "timeout_in_ms": "runtime/test_flow.py",
         "output_partition_graphs": "runtime/test_tiers.py",
-        "debug_options": "debug/test_dumps.py",
     },
 }
 

@@ -9,7 +9,6 @@ import pytest
 import tfexp as tf
 from tfexp.core import errors
 from tfexp.runtime import local
-from tfexp.stand_ins.modules import stand_for
 
 Pair = collections.namedtuple("Pair", ["left", "right"])
 
@@ -390,23 +389,6 @@ def test_make_callable(session):
     assert session.make_callable(tf.no_op())() is None
     options = session.make_callable(x, [x], accept_options=True)
     assert options(2.0, options=tf.RunOptions(), run_metadata=tf.RunMetadata()) == 2.0
-
-
-def test_types_of_ones_own_are_fetched_and_fed():
-    class Squared:
-        def __init__(self, root):
-            self.root = root
-
-    def fetch(squared):
-        return [squared.root], lambda values: values[0] ** 2
-
-    tf_session = stand_for("tensorflow.python.client.session")
-    tf_session.register_session_run_conversion_functions(Squared, fetch, lambda squared, value: [(squared.root, value**0.5)])
-    with pytest.raises(ValueError, match="has already been registered"):
-        tf_session.register_session_run_conversion_functions(Squared, fetch)
-    with tf.Graph().as_default(), tf.Session() as session:
-        x = tf.placeholder(tf.float32)
-        assert session.run(Squared(x + 1.0), {Squared(x): 4.0}) == 9.0
 
 
 def test_a_traced_step_of_constants_names_its_device():

@@ -1,4 +1,4 @@
-"""How a signature's plans come and go: specialised, generic, evicted; partial runs, traces, deadlines."""
+"""How a signature's plans come and go: specialised, generic, evicted; traces, deadlines."""
 
 import threading
 
@@ -171,54 +171,6 @@ def test_fetching_what_was_not_computed(session):
         assert session.run(alive, {p: True}) == 2.0
         with pytest.raises(errors.InvalidArgumentError, match=r"Retval\[0\] does not have value"):
             session.run(dead, {p: True})
-
-
-# --- partial runs ------------------------------------------------------------------------------------------------
-
-
-def test_partial_runs(session):
-    a, b, c = (tf.placeholder(tf.float32, [], name=name) for name in "abc")
-    v = tf.Variable(0.0)
-    session.run(v.initializer)
-    with tf.control_dependencies([tf.assign_add(v, 1.0)]):
-        first = a + b
-    second = first * c
-    for count in range(1, 4):
-        handle = session.partial_run_setup([first, second], [a, b, c])
-        assert session.partial_run(handle, first, {a: 2.0, b: 3.0}) == 5.0
-        assert session.partial_run(handle, second, {c: 7.0}) == 35.0
-        assert session.run(v) == count
-        with pytest.raises(errors.InvalidArgumentError, match="Must run 'setup' before performing partial runs!"):
-            session.partial_run(handle, second)
-
-
-def test_a_partial_run_of_a_loop_takes_in_all_that_the_loop_does(session):
-    """What its gradient keeps of each round does not lead to the loop's own result."""
-    a, b = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [])
-    v = tf.constant([3.0, 5.0])
-    last = tf.while_loop(lambda i, _: i < 2, lambda i, x: (i + 1, x * v), [0, a * 1.0])[1]
-    gradient = tf.gradients(tf.reduce_sum(last) * b, v)[0]
-    handle = session.partial_run_setup([last, gradient], [a, b])
-    assert session.partial_run(handle, last, {a: [1.0, 2.0]}).tolist() == [9.0, 50.0]
-    assert session.partial_run(handle, gradient, {b: 7.0}).tolist() == [42.0, 140.0]
-
-
-def test_wrong_partial_runs(session):
-    a, b = (tf.placeholder(tf.float32, [], name=name) for name in "ab")
-    first, second = tf.square(a, name="first"), tf.add(a, b, name="second")
-    handle = session.partial_run_setup([first, second], [a, b])
-    with pytest.raises(errors.InvalidArgumentError, match="can't be computed from the feeds that have been fed so far"):
-        session.partial_run(handle, second, {a: 2.0})
-    assert session.partial_run(handle, second, {a: 2.0, b: 3.0}) == 5.0  # what is refused takes nothing
-    handle = session.partial_run_setup([first, second], [a, b])
-    session.partial_run(handle, first, {a: 2.0})
-    with pytest.raises(errors.InvalidArgumentError, match="The fetch first:0 has already been fetched"):
-        session.partial_run(handle, first)
-    with pytest.raises(errors.InvalidArgumentError, match="The feed a:0 has already been fed"):
-        session.partial_run(handle, second, {a: 2.0})
-    handle = session.partial_run_setup([first], [a])
-    with pytest.raises(errors.InvalidArgumentError, match="was not specified in partial_run_setup"):
-        session.partial_run(handle, second, {a: 2.0})
 
 
 # --- what RunMetadata and RunOptions do --------------------------------------------------------------------------

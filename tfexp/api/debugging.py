@@ -14,6 +14,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "tfexp.ops.check_types": "assert_proper_iterable assert_same_float_dtype",
         "tfexp.ops.elementwise_rounding": "is_finite is_inf is_nan",
-        "tfexp.runtime.process_config": "get_log_device_placement set_log_device_placement",
     },
 )

@@ -48,6 +48,8 @@ class Kernel:
     `shares`: it splits its work over the intra-op threads (`core.workers`); in steps with such a node, BLAS keeps to one
     thread.
     `waits`: where it would have to wait for other steps or nodes, it returns a `core.waiting.Waiting`.
+    `may_block`: it calls code of the user's, which may wait for whatever it likes. Independent nodes of this kind run at the
+    same time, in threads of their own.
     `reads_variable`: the result is the array of the one input, a variable's Ref, as it is now: whoever runs the kernel
     copies it where the step may update the variable before the last reader of the result.
     `static`: names of inputs whose values decide how the rest is computed (axes, shapes). On "XLA", they must be known when
@@ -68,6 +70,7 @@ class Kernel:
     takes_dead: bool = False
     shares: bool = False
     waits: bool = False
+    may_block: bool = False
     reads_variable: bool = False
     static: tuple[str, ...] = ()
     floats: bool = False

@@ -200,6 +200,7 @@ class Op:
         takes_dead: bool = False,
         shares: bool = False,
         waits: bool = False,
+        may_block: bool = False,
         reads_variable: bool = False,
         static: tuple[str, ...] = (),
         floats: bool = False,
@@ -207,7 +208,7 @@ class Op:
         """Attach `kernel(ctx, *arrays, **attrs)` for device types (`"CPU"`, `"XLA"`); the flags are `Kernel`'s."""
 
         def attach(function: Rule) -> Rule:
-            flags = (view, handle, takes_dead, shares, waits, reads_variable, static, floats)
+            flags = (view, handle, takes_dead, shares, waits, may_block, reads_variable, static, floats)
             kernel = Kernel(function, _declared_attrs(function), *flags)
             for device in devices:
                 self.kernels[device] = kernel

@@ -63,7 +63,7 @@ class Promise(Waiting):
         self._settled = False
         self._callback: Callable[[], None] | None = None
         self._value: Any = None
-        self._error: OpError | None = None
+        self._error: BaseException | None = None
 
     @property
     def what(self) -> str:
@@ -72,10 +72,10 @@ class Promise(Waiting):
     def keep(self, value: Any) -> None:
         self._settle(value, None)
 
-    def fail(self, error: OpError) -> None:
+    def fail(self, error: BaseException) -> None:
         self._settle(None, error)
 
-    def _settle(self, value: Any, error: OpError | None) -> None:
+    def _settle(self, value: Any, error: BaseException | None) -> None:
         with self._lock:
             if self._settled:
                 return

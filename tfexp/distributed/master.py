@@ -2,7 +2,7 @@
 
 A session knows a graph, the devices of its cluster and, for every combination of feeds, fetches and targets that was run,
 the stages that it comes to, registered on their tasks. Here is how sessions and callables come and go; how steps run
-stands in `master_steps`, partial ones in `master_partial`.
+stands in `master_steps`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from tfexp.core.errors import AbortedError, CancelledError, InvalidArgumentError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import Abandon, Command, Refuse, Respond
 from tfexp.distributed.machine import OnAnswer
-from tfexp.distributed.master_partial import PartialSteps
+from tfexp.distributed.master_loops import LoopSteps
 from tfexp.distributed.master_sessions import Session, Signature
 from tfexp.distributed.master_steps import OURS
-from tfexp.distributed.session_devices import renamed, shares_state
 from tfexp.distributed.session_graph import SessionGraph
 from tfexp.plan.assign import Assignment
 from tfexp.plan.stages import task_of
@@ -33,7 +32,7 @@ from tfexp.runtime.placement import dynamic_placer
 COLLECTED_AFTER = 2
 
 
-class Master(PartialSteps):
+class Master(LoopSteps):
     """The sessions whose master is task `own`. `tasks`: all tasks of the cluster by name, with their addresses.
 
     `devices` are the own task's. `numbers` yields what nobody can guess: session handles and step ids. `config`: what
@@ -56,7 +55,6 @@ class Master(PartialSteps):
             m.CreateSession: self._create_session,
             m.ExtendSession: self._extend_session,
             m.RunStep: self._run_step,
-            m.PartialRunSetup: self._partial_run_setup,
             m.CloseSession: self._close_session,
             m.Reset: self._reset,
             m.ListDevices: self._list_devices,
@@ -64,10 +62,6 @@ class Master(PartialSteps):
             m.RunCallable: self._run_callable,
             m.ReleaseCallable: self._release_callable,
         }
-
-    @property
-    def has_sessions(self) -> bool:
-        return bool(self._sessions)
 
     # --- sessions ----------------------------------------------------------------------------------------------------
 
@@ -85,10 +79,9 @@ class Master(PartialSteps):
         config = config_pb2.ConfigProto()
         config.CopyFrom(self._config)
         config.MergeFrom(request.config)
-        tell_unsupported(config, takes_cluster=True)
+        tell_unsupported(config)
         tasks = self._visible(config.device_filters)
         session = Session(f"{self._numbers():016x}", SessionGraph(request.graph_def), config, tuple(tasks))
-        session.brings_cluster = bool(request.config.cluster_def.job)
         session.devices[self._own] = self._devices
         return self._gather(
             call,
@@ -162,8 +155,6 @@ class Master(PartialSteps):
 
     def _devices_of(self, session: Session, task: str, status: m.Status) -> tuple[m.Device, ...]:
         """Those of the devices that a task names which are its own; InvalidArgumentError if none is."""
-        if session.brings_cluster:
-            status = renamed(session.handle, task, status)
         mine = tuple(d for d in status.devices if task_of(d.name) == task)
         if not mine:
             found = ", ".join(sorted({task_of(d.name) for d in status.devices})) or "a task without devices"
@@ -182,10 +173,9 @@ class Master(PartialSteps):
             self._cluster(),
             self._own,
             self._devices[0].incarnation,
-            session.config.isolate_session_state or (session.brings_cluster and not shares_state(session.config)),
+            session.config.isolate_session_state,
             # Who chose the tasks of a session needs them all: the loss of one ends it on the others, too.
             session.incarnations if session.config.device_filters else {},
-            session.brings_cluster,
         )
 
     def _deletions(self, session: Session) -> list[Command]:
@@ -264,7 +254,7 @@ class Master(PartialSteps):
         return found
 
     def _run_callable(self, call: int, request: m.RunCallable) -> list[Command]:
-        (feeds, fetches, targets, _), options = self._callable(self._session(request.session), request.handle)
+        (feeds, fetches, targets), options = self._callable(self._session(request.session), request.handle)
         if len(feeds) != len(request.feeds):
             raise InvalidArgumentError(None, None, f"Expected {len(feeds)} feed tensors, but got {len(request.feeds)}")
         step = m.RunStep(request.session, tuple(zip(feeds, request.feeds, strict=True)), fetches, targets, options)

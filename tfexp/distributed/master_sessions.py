@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from tensorboard.compat.proto import config_pb2
 
-from tfexp.core.errors import OpError
 from tfexp.distributed import messages as m
 from tfexp.distributed.events import Command
 from tfexp.distributed.session_graph import SessionGraph
@@ -19,12 +18,11 @@ from tfexp.plan.trials import Trials
 
 
 class Signature(NamedTuple):
-    """The feeds, fetches and targets of a step, by name. `partial`: these come, and are asked for, bit by bit."""
+    """The feeds, fetches and targets of a step, by name."""
 
     feeds: tuple[str, ...]
     fetches: tuple[str, ...]
     targets: tuple[str, ...]
-    partial: bool = False
 
 
 @dataclass
@@ -50,19 +48,8 @@ class Prepared:
 
 
 @dataclass
-class Partial:
-    """What makes a run a partial one: the calls that it has come with so far."""
-
-    handle: str
-    pending: set[str]  # fetches that nobody has asked for
-    begun: bool = False
-    waiting: dict[int, m.RunStep] = field(default_factory=dict)  # calls that have not been answered
-    error: OpError | None = None  # what it ended with while no call waited
-
-
-@dataclass
 class Run:
-    """One step under way. `call` is the one that it works for; of a partial run, the latest."""
+    """One step under way. `call` is the one that it works for."""
 
     call: int
     session: Session
@@ -76,7 +63,6 @@ class Run:
     started: set[int] = field(default_factory=set)
     metadata: config_pb2.RunMetadata | None = None
     over: bool = False
-    partial: Partial | None = None
     measured: bool = False  # the dynamic placer wants to know what it takes
     loops: dict[int, Run] = field(default_factory=dict)  # the round under way of each stage that is a loop
     then: Callable[[tuple[m.Value, ...]], list[Command]] | None = None  # of a round: what becomes of what it gives
@@ -108,11 +94,10 @@ class Session:
     trials: dict[Signature, Trials] = field(default_factory=dict)  # of `placer`
     callables: dict[int, tuple[Signature, config_pb2.RunOptions]] = field(default_factory=dict)
     next_callable: int = 1
-    runs: dict[int | str, Run] = field(default_factory=dict)  # by call; partial runs by handle
-    brings_cluster: bool = False  # its tasks are guests of the servers
+    runs: dict[int, Run] = field(default_factory=dict)  # by call
     idle: int = 0  # how often time elapsed since somebody used it
 
     @property
     def busy(self) -> bool:
         """Whether somebody waits for one of its steps."""
-        return any(run.partial is None or run.partial.waiting for run in self.runs.values())
+        return bool(self.runs)

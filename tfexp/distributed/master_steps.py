@@ -71,13 +71,13 @@ class Steps(Machine):
         found = session.prepared.get(signature)
         if found is not None:
             return found
-        feeds, fetches, targets, partial = signature
+        feeds, fetches, targets = signature
         assert session.assignment is not None
         client = session.devices[self._own][0].name
         elements = session.graph.elements(feeds, fetches, targets)
         trials = self._trials(session, signature, elements, client)
         places = session.assignment if trials is None else trials.placement
-        cut = elements.cut(places, session.incarnations, client, partial, wire_dtype(session.config))
+        cut = elements.cut(places, session.incarnations, client, wire_dtype(session.config))
         full_feeds = tuple(session.graph.tensor(name, "Feed").name for name in feeds)
         full_fetches = tuple(session.graph.tensor(name, "FetchOutputs node").name for name in fetches)
         prepared = _prepared(signature, cut, full_feeds, full_fetches, targets)
@@ -88,7 +88,7 @@ class Steps(Machine):
     def _trials(self, session: Session, signature: Signature, elements: Elements, client: str) -> Trials | None:
         """What finds the step's placement, where that is the dynamic placer's business."""
         placer, found = session.placer, session.trials.get(signature)
-        if found is not None or placer is None or signature.partial:
+        if found is not None or placer is None:
             return found
 
         def propose() -> Placement:
@@ -198,7 +198,7 @@ class Steps(Machine):
     def _start_stages(self, run: Run) -> list[Command]:
         commands: list[Command] = []
         for number, stage in enumerate(run.prepared.partition.stages):
-            if number in run.started or not stage.after <= run.ended or not _is_fed(run, number):
+            if number in run.started or not stage.after <= run.ended:
                 continue
             run.started.add(number)
             arrived = {
@@ -298,14 +298,11 @@ class Steps(Machine):
         if run.over:
             return []
         self._end(run)
-        commands = self._refuse(run, error)
+        commands: list[Command] = [Refuse(run.call, error)]
         for ask in run.asks:
             self._forget(ask)
             commands.append(Abandon(ask, error))
         return commands + self._cleanups(run, True)
-
-    def _refuse(self, run: Run, error: OpError) -> list[Command]:
-        return [Refuse(run.call, error)]
 
     def _end(self, run: Run) -> None:
         run.over = True
@@ -343,11 +340,6 @@ def _prepared(
             )
             prepared.rounds[number] = condition, body
     return prepared
-
-
-def _is_fed(run: Run, number: int) -> bool:
-    """Whether what the stage is fed has come: in a partial run it may still have to."""
-    return run.partial is None or all(edge.source >= 0 or edge.tensor in run.feeds for edge in run.prepared.arriving[number])
 
 
 def fetched(run: Run) -> tuple[m.Value, ...]:

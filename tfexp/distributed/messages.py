@@ -101,7 +101,6 @@ class RunStep:
     fetches: tuple[str, ...]
     targets: tuple[str, ...]
     options: config_pb2.RunOptions | None = None
-    partial_run: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,19 +109,6 @@ class StepRun:
 
     values: tuple[Value, ...]
     metadata: config_pb2.RunMetadata | None = None
-
-
-@dataclass(frozen=True)
-class PartialRunSetup:
-    session: str
-    feeds: tuple[str, ...]
-    fetches: tuple[str, ...]
-    targets: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class PartialRunReady:
-    handle: str
 
 
 @dataclass(frozen=True)
@@ -190,8 +176,7 @@ class Status:
 class CreateWorkerSession:
     """`job` and `task` are who the master thinks it speaks to; `cluster` is its view, `{}` when it did not say.
 
-    `incarnations`: of the devices of the tasks without which the session is of no use. `given`: the cluster is one that the
-    session brings, whatever cluster the server is of.
+    `incarnations`: of the devices of the tasks without which the session is of no use.
     """
 
     session: str
@@ -202,7 +187,6 @@ class CreateWorkerSession:
     master_incarnation: int = 0
     isolate: bool = False
     incarnations: dict[str, int] = field(default_factory=dict)
-    given: bool = False
 
 
 @dataclass(frozen=True)
@@ -323,7 +307,6 @@ Request = (
     CreateSession
     | ExtendSession
     | RunStep
-    | PartialRunSetup
     | CloseSession
     | Reset
     | ListDevices
@@ -351,7 +334,6 @@ Reply = (
     | SessionCreated
     | SessionExtended
     | StepRun
-    | PartialRunReady
     | DevicesListed
     | CallableMade
     | Status

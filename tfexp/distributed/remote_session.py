@@ -23,7 +23,7 @@ from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime import waiting
-from tfexp.runtime.backend import PartialRun, Shapes
+from tfexp.runtime.backend import Shapes
 from tfexp.runtime.device_list import DeviceAttributes
 
 # Seconds that closing a session waits for a server which may be gone.
@@ -58,11 +58,6 @@ class RemoteBackend:
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> RemoteStep:
         return RemoteStep(self, fetches, targets, feeds)
-
-    def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialRun:
-        names = tuple(t.name for t in fetches), tuple(op.name for op in targets)
-        ready = self._call(m.PartialRunSetup(self.session(), tuple(t.name for t in feeds), *names))
-        return RemotePartialRun(self, ready.handle, len(fetches) + len(targets))
 
     def session(self) -> str:
         """The session's handle at the master, which has the whole graph after this."""
@@ -106,10 +101,9 @@ class RemoteBackend:
         targets: tuple[str, ...],
         options: config_pb2.RunOptions | None,
         run_metadata: config_pb2.RunMetadata | None,
-        partial_run: str = "",
     ) -> list[Any]:
         timeout = options.timeout_in_ms / 1e3 if options is not None and options.timeout_in_ms > 0 else None
-        request = m.RunStep(self.session(), tuple(feeds), fetches, targets, options, partial_run)
+        request = m.RunStep(self.session(), tuple(feeds), fetches, targets, options)
         with self._hinting((*fetches, *targets)):
             reply = self._call(request, timeout)
         if run_metadata is not None:
@@ -184,30 +178,6 @@ class RemoteStep:
 
     def explain(self, shapes: Shapes) -> Any:
         raise UnimplementedError(None, None, "How a step at a server runs is known there; explain it in a local session")
-
-
-class RemotePartialRun:
-    """A partial run at a server. `count`: how many fetches and operations it was set up for."""
-
-    def __init__(self, backend: RemoteBackend, handle: str, count: int):
-        self._backend = backend
-        self._handle = handle
-        self._left = count
-        self._lock = threading.Lock()
-
-    @property
-    def finished(self) -> bool:
-        return self._left <= 0
-
-    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]:
-        """The server says what may not be fed or asked for."""
-        tensors = [e for e in elements if isinstance(e, Tensor)]
-        targets = tuple(e.name for e in elements if isinstance(e, Operation))
-        feeds = [(tensor.name, m.declared(value, tensor.dtype)) for tensor, value in fed.items()]
-        values = iter(self._backend.run(feeds, tuple(t.name for t in tensors), targets, None, None, self._handle))
-        with self._lock:
-            self._left -= len(elements)
-        return [next(values) if isinstance(element, Tensor) else None for element in elements]
 
 
 def _closed() -> OpError:

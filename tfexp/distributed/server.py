@@ -77,7 +77,6 @@ class Server:
         host, port = self._host_and_port()
         if bind is None:
             bind = "127.0.0.1" if host in LOOPBACK else host
-        from tfexp.distributed.guests import Guests
         from tfexp.distributed.memory import keep_large_buffers
         from tfexp.distributed.security import Security
         from tfexp.distributed.services import GrpcServices
@@ -90,8 +89,7 @@ class Server:
         self._task = Task(self._name, self._tasks, self._connect, default, session_gc_seconds)
         self._security = security or Security.from_environment()
         self._warn_if_open(bind)
-        self._guests = Guests(self._task, self._tasks, self._connect, default, session_gc_seconds)
-        self._services = GrpcServices(self._guests, f"{bind}:{port}", self._security)
+        self._services = GrpcServices(self._task, f"{bind}:{port}", self._security)
         self._address = f"{host or 'localhost'}:{self._services.port}"
         self._tasks[self._name] = self._address
         self._started = False
@@ -169,7 +167,6 @@ class Server:
     def _end_calls(self) -> None:
         if self._task.takes_part:
             self._task.await_taken(_FETCHED_WITHIN)
-        self._guests.close()
         self._task.close()
         self._services.stop_lanes()
 
@@ -243,7 +240,7 @@ def _transport_to(target: str) -> Transport:
     if server is not None:
         from tfexp.distributed.transport import InProcess
 
-        return InProcess(server._guests)
+        return InProcess(server._task)
     # A task of the cluster that a server of this process is of is reached as that one reaches it.
     near = (server._security for server in serving.values() if address in server._tasks.values())
     return _channel(address, "", next(near, None) or Security.from_environment())

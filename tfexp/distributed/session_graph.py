@@ -78,13 +78,12 @@ class Elements(NamedTuple):
         places: Places,
         incarnations: dict[str, int],
         client_device: str,
-        by_feeds: bool = False,
         narrow: DType | None = None,
     ) -> Partition:
-        """The stages of the step; `by_feeds` and `narrow` as `plan.partition` has them."""
+        """The stages of the step; `narrow` as `plan.partition` has it."""
         feeds, fetches, targets = self
         places.place(needed(fetches, targets, feeds))
-        return partition(fetches, targets, feeds, places, incarnations, client_device, by_feeds, narrow)
+        return partition(fetches, targets, feeds, places, incarnations, client_device, narrow)
 
 
 def add_nodes(graph: Graph, graph_def: graph_pb2.GraphDef) -> None:

@@ -96,17 +96,14 @@ class Task:
         connect: Callable[[str], Transport],
         config: config_pb2.ConfigProto | None = None,
         session_gc_seconds: float = 0.0,
-        incarnation: int | None = None,
-        shared: Resources | None = None,
     ):
         """`config`: what sessions get that do not say otherwise. `session_gc_seconds`: how long they may go unused, if not
-        0; found after half as long again at most. `incarnation`: of its device (default: a new one). `shared`: another's.
+        0; found after half as long again at most.
         """
         self.own = own
-        self._shares = shared is not None
-        self.resources = self._new_containers() if shared is None else shared
+        self.resources = self._new_containers()
         name = f"{own}/device:CPU:0"
-        device = m.Device(name, "CPU", memory_limits([name])[name], incarnation or secrets.randbits(63) | 1, OURS)
+        device = m.Device(name, "CPU", memory_limits([name])[name], secrets.randbits(63) | 1, OURS)
         self.devices = (device,)
         self._tasks = tasks
         self._connect = connect
@@ -141,17 +138,6 @@ class Task:
         number = next(self._numbers)
         self._calls[number] = _Call()
         return number
-
-    def why_cancelled(self, number: int) -> OpError | None:
-        """Why a call that another answers was cancelled; None if it was not."""
-        call = self._calls.get(number)
-        return self._closed if call is None else call.cancelled
-
-    def give_up(self, number: int) -> None:
-        """Another has answered the call."""
-        call = self._calls.pop(number, None)
-        if call is not None:
-            call.inbox.close()
 
     def run(self, number: int, request: m.Request, timeout: float | None = None) -> m.Reply:
         """The answer to a request under a number of `begin`, computed in this thread as far as it is this task's."""
@@ -233,8 +219,7 @@ class Task:
         for programs in list(self._programs.values()):
             for program in programs:
                 program.close()
-        if not self._shares:
-            self.resources.clear()
+        self.resources.clear()
 
     def moved(self, task: str, address: str) -> None:
         """That task is another process now: what is still asked of the former one ends with UnavailableError."""
@@ -257,11 +242,6 @@ class Task:
         """Sessions that nobody uses meanwhile end."""
         for _ in range(times):
             self._feed(self._master, ev.Elapsed())
-
-    @property
-    def masters(self) -> bool:
-        """Whether it is the master of a session."""
-        return self._master.has_sessions
 
     def _set_timer(self, number: int, call: _Call, seconds: float) -> None:
         error = DeadlineExceededError(None, None, f"Timed out: the step took over {round(seconds * 1e3)} ms")

@@ -119,7 +119,6 @@ def _run_step_to(r: m.RunStep) -> Message:
         fetch=r.fetches,
         target=r.targets,
         options=r.options,
-        partial_run_handle=r.partial_run,
         store_errors_in_response_body=True,
     )
 
@@ -131,7 +130,6 @@ def _run_step_from(p: Any) -> m.RunStep:
         tuple(p.fetch),
         tuple(p.target),
         p.options if p.HasField("options") else None,
-        p.partial_run_handle,
     )
 
 
@@ -189,16 +187,6 @@ _MASTER_METHODS = {
         _step_run_to,
         _step_run_from,
         errors_in_body=True,
-    ),
-    m.PartialRunSetup: Method(
-        MASTER,
-        "PartialRunSetup",
-        ms.PartialRunSetupRequest,
-        ms.PartialRunSetupResponse,
-        lambda r: ms.PartialRunSetupRequest(session_handle=r.session, feed=r.feeds, fetch=r.fetches, target=r.targets),
-        lambda p: m.PartialRunSetup(p.session_handle, tuple(p.feed), tuple(p.fetch), tuple(p.target)),
-        lambda r, _: ms.PartialRunSetupResponse(partial_run_handle=r.handle),
-        lambda p, _: m.PartialRunReady(p.partial_run_handle),
     ),
     m.CloseSession: Method(
         MASTER,
@@ -271,8 +259,6 @@ def _create_worker_session_to(r: m.CreateWorkerSession) -> Message:
         entry = server.cluster.job.add(name=job)
         for task, address in tasks.items():
             entry.tasks[task] = address
-    if r.given:
-        server.default_session_config.cluster_def.SetInParent()
     incarnation = r.master_incarnation
     return ws.CreateWorkerSessionRequest(
         session_handle=r.session,
@@ -296,7 +282,6 @@ def _create_worker_session_from(p: Any) -> m.CreateWorkerSession:
         p.master_incarnation,
         p.isolate_session_state,
         {device.name: device.incarnation for device in p.cluster_device_attributes},
-        server.default_session_config.HasField("cluster_def"),
     )
 
 

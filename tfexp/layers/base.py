@@ -17,7 +17,7 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
-from tfexp.graph.scopes import add_to_collection, get_collection_ref, get_default_graph, name_scope
+from tfexp.graph.scopes import add_to_collection, executing_eagerly, get_collection_ref, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.layers.input_spec import InputSpec, check_inputs
 from tfexp.ops.array import shape
@@ -263,14 +263,15 @@ class Layer:
                 self.add_loss(loss)
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Keep losses, in the layer and in REGULARIZATION_LOSSES; `inputs`: they depend on inputs, unless that is None."""
+        """Keeps losses in the layer and, in a graph, in REGULARIZATION_LOSSES. `inputs` has no effect."""
         for loss in nest.flatten(losses):
             value = loss() if callable(loss) else loss
             if value is None:
                 continue
             tensor = convert_to_tensor(value)
             self._losses.append(tensor)
-            add_to_collection(GraphKeys.REGULARIZATION_LOSSES, tensor)
+            if not executing_eagerly():
+                add_to_collection(GraphKeys.REGULARIZATION_LOSSES, tensor)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Keep operations to run at each training step, in the layer and in UPDATE_OPS."""

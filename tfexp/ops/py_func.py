@@ -78,9 +78,9 @@ eager_py_func_op = define_op(
 )
 
 
-@py_func_op.kernel("CPU")
-@py_func_stateless_op.kernel("CPU")
-@eager_py_func_op.kernel("CPU")
+@py_func_op.kernel("CPU", may_block=True)
+@py_func_stateless_op.kernel("CPU", may_block=True)
+@eager_py_func_op.kernel("CPU", may_block=True)
 def _(ctx: Any, input: Sequence[Any], *, token: Any, Tin: list[DType], Tout: list[DType]) -> list[np.ndarray]:
     token = as_text(token)
     found = _registered.get(token)

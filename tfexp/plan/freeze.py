@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Hashable
 from typing import NamedTuple
 
 from tfexp.core import dtypes
@@ -14,13 +16,18 @@ from tfexp.plan.reads import copy_reads
 
 
 def freeze(
-    draft: Draft, fed_shapes: tuple[TensorShape, ...], passes: tuple[PassRecord, ...] = (), inner: bool = False
+    draft: Draft,
+    fed_shapes: tuple[TensorShape, ...],
+    inter_op: int,
+    passes: tuple[PassRecord, ...] = (),
+    inner: bool = False,
 ) -> Plan:
     """Number the values, decide how fetches are handed out, and freeze everything. `inner`: a part of a loop."""
     mortal = find_mortal(draft.nodes)
     roots = copy_reads(draft)
     # A constant inside a branch still has to die with it.
     nodes = [node for node in draft.nodes if node in mortal or not node.is_constant]
+    _complete_behind(nodes, roots, inter_op)
     values = list(dict.fromkeys([*draft.feeds, *(v for n in nodes for v in (*n.inputs, *n.outputs)), *draft.fetches]))
     freezer = _Freezer(
         positions={node: i for i, node in enumerate(nodes)},
@@ -28,6 +35,7 @@ def freeze(
         mortal=mortal,
         parking=_find_parking(nodes),
         roots=roots,
+        inter_op=inter_op,
     )
     steps = tuple(freezer.step(node) for node in nodes)
     computed = {v for node in nodes for v in node.outputs}
@@ -42,6 +50,7 @@ def freeze(
         fed_shapes=fed_shapes,
         shares=draft.shares or bool(draft.sections) or any(_shares(step) for step in steps),
         parks=bool(freezer.parking),
+        inter_op=inter_op,
         sections=tuple(_section(strands, freezer.positions) for strands in draft.sections),
         inner=inner,
     )
@@ -55,6 +64,7 @@ class _Freezer(NamedTuple):
     mortal: set[Node]
     parking: set[Node]
     roots: RootMap
+    inter_op: int
 
     def step(self, node: Node) -> Step:
         assert node.kernel is not None
@@ -78,9 +88,10 @@ class _Freezer(NamedTuple):
             writes=tuple(self.number[v] for v in node.ref_inputs()) if updated else (),
             input_names=tuple(v.name for v in node.inputs),
             controls=tuple(c.name for c in node.controls),
-            loop=None if node.loop is None else _freeze_loop(node.loop),
+            loop=None if node.loop is None else _freeze_loop(node.loop, self.inter_op),
             behind=tuple(sorted(self.positions[b] for b in node.behind if b in self.positions)),
             waits=node.waits,
+            own_thread=node.own_thread,
             parks=node in self.parking,
             copies=node.copies,
         )
@@ -115,15 +126,45 @@ def _shares(step: Step) -> bool:
     return step.kernel.shares or (step.loop is not None and (step.loop.condition.shares or step.loop.body.shares))
 
 
+def _complete_behind(nodes: list[Node], roots: RootMap, inter_op: int) -> None:
+    """Make `behind` true of the nodes as the passes left them, which are in the order in which they run.
+
+    A node that stands for several waits for all that any of them waited for, but for nothing that runs later. And what
+    touches a variable keeps its place beside the variable's updates when it has to wait for a function of the user's.
+    """
+    if not any(node.waits for node in nodes):
+        return
+    crowded = sum(node.own_thread for node in nodes) > inter_op  # then not even these begin in this order
+    before_readers: dict[Hashable, frozenset[Node]] = defaultdict(frozenset)
+    before_updates: dict[Hashable, frozenset[Node]] = defaultdict(frozenset)
+    seen: set[Node] = set()
+    for node in nodes:
+        before = {v.node for v in node.inputs if v.node is not None}.union(node.controls)
+        waiting = {other for other in before if other.waits}
+        updated = writes(node, roots)
+        touched = updated.union(*(roots[v] for v in node.inputs))
+        behind = node.behind.union(waiting, *(other.behind for other in before), *(before_updates[k] for k in touched))
+        node.behind = behind.union(*(before_readers[key] for key in updated)) & seen
+        functions = frozenset(other for other in node.behind if other.own_thread)
+        if node.own_thread and crowded:
+            functions |= {node}
+        for key in touched:
+            before_readers[key] |= functions
+        for key in updated:
+            before_updates[key] |= functions
+        seen.add(node)
+
+
 def _find_parking(nodes: list[Node]) -> set[Node]:
     """The nodes that may have to wait while some later node need not wait for them."""
     waiting = [(i, node) for i, node in enumerate(nodes) if node.waits]
     return {node for i, node in waiting if any(node not in after.behind for after in nodes[i + 1 :])}
 
 
-def _freeze_loop(loop: LoopDraft) -> Loop:
+def _freeze_loop(loop: LoopDraft, inter_op: int) -> Loop:
     condition, body = (
-        freeze(draft, tuple(feed.shape for feed in draft.feeds), inner=True) for draft in (loop.condition, loop.body)
+        freeze(draft, tuple(feed.shape for feed in draft.feeds), inter_op, inner=True)
+        for draft in (loop.condition, loop.body)
     )
     return Loop(loop.variables, condition, body, tuple(loop.results))
 

@@ -45,7 +45,8 @@ class Node:
     """One node of a step. `origin` is the graph's Operation (None for nodes that a pass made).
 
     `behind`: the nodes that may have to wait (`Kernel.waits`) and that this one cannot run without. `copies`: it reads a
-    variable's handle (`Kernel.reads_variable`), and what it gives has to be a copy.
+    variable's handle (`Kernel.reads_variable`), and what it gives has to be a copy. `own_thread`: it may block
+    (`Kernel.may_block`) while another such node is to run, so it runs in a thread of its own.
     """
 
     __slots__ = (
@@ -62,6 +63,7 @@ class Node:
         "op",
         "origin",
         "outputs",
+        "own_thread",
         "serial",
     )
 
@@ -80,6 +82,7 @@ class Node:
         self.behind: frozenset[Node] = frozenset()
         self.loop: LoopDraft | None = None
         self.copies = False
+        self.own_thread = False
 
     @property
     def type(self) -> str:
@@ -88,9 +91,18 @@ class Node:
     @property
     def waits(self) -> bool:
         """Whether it may have to wait for other nodes or steps; a loop, whether anything in it may."""
+        if self.own_thread:
+            return True
         if self.loop is not None:
             return any(node.waits for part in (self.loop.condition, self.loop.body) for node in part.nodes)
         return self.kernel is not None and self.kernel.waits
+
+    @property
+    def may_block(self) -> bool:
+        """Whether it, or a node of the loop that it stands for, calls code of the user's."""
+        if self.loop is not None:
+            return any(node.may_block for part in (self.loop.condition, self.loop.body) for node in part.nodes)
+        return self.kernel is not None and self.kernel.may_block
 
     @property
     def is_view(self) -> bool:

@@ -24,8 +24,8 @@ _READS = frozenset(
     {"Identity", "ReadVariableOp", "ResourceGather", "ResourceGatherNd", "Shape", "VariableShape", "VarIsInitializedOp"}
 )
 
-# Level, task, the node if it is alone, how many feeds it waits for, and which.
-Place = tuple[int, str, str, int, tuple[str, ...]]
+# Level, task, and the node if it is alone.
+Place = tuple[int, str, str]
 
 
 class Levels:
@@ -34,8 +34,7 @@ class Levels:
 
     A node that may have to wait for other steps (a dequeue) is in a stage by itself, `alone`, where that lets nodes go on,
     here or on other tasks, that would have to wait with it. `is_heavy`: what is worth a request of its own, so that others
-    compute at the same time. `by_feeds`: feeds come bit by bit, so nodes that wait for other
-    feeds are in other stages. `loops`: what stands for tasks of loops that the master runs, each a stage of its own.
+    compute at the same time. `loops`: what stands for tasks of loops that the master runs, each a stage of its own.
     """
 
     def __init__(
@@ -46,15 +45,12 @@ class Levels:
         groups: Groups,
         repeatable: set[Operation],
         kept: set[Operation],
-        by_feeds: bool = False,
         is_heavy: Callable[[Operation], bool] = lambda op: False,
         loops: Collection[str] = (),
     ):
         self._loops = loops
         self._is_heavy = is_heavy
         self._ops, self._fed, self._task = ops, fed, task
-        self._by_feeds = by_feeds
-        self._feeds: dict[Operation, frozenset[str]] = {}  # what has to be fed before the group of a node can run
         self._repeatable, self._kept = repeatable, kept
         self._root = groups.root
         self._members: dict[Operation, list[Operation]] = defaultdict(list)
@@ -94,8 +90,7 @@ class Levels:
 
     def place_of(self, op: Operation) -> Place:
         """What the nodes of a stage have in common. Sorted, stages can run in this order."""
-        feeds = self._feeds.get(self._root(op), ()) if self._by_feeds else ()
-        return self.level[op], self._task[op], op.name if op in self.alone else "", len(feeds), tuple(sorted(feeds))
+        return self.level[op], self._task[op], op.name if op in self.alone else ""
 
     def places(self) -> list[Place]:
         return sorted({self.place_of(op) for op in self._ops if op not in self._repeatable or op in self.kept_sources})
@@ -134,9 +129,6 @@ class Levels:
                 stack.extend(missing)
                 continue
             level[current] = max((level[b] + crosses for b, crosses in before), default=0)
-            if self._by_feeds:
-                fed = {t.name for op in members[current] for t in op._inputs if t in self._fed}
-                self._feeds[current] = frozenset(fed).union(*(self._feeds[b] for b, _ in before))
             visiting.discard(current)
             stack.pop()
         self.level = {op: level[root(op)] for op in self._ops}

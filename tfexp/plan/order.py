@@ -6,7 +6,8 @@ variable nobody is still going to read, unless the readers wait for that very up
 
 A node that may have to wait for others (a dequeue), or that ends the step where the input ends (an iterator, a count up to a
 limit), runs when no other node can but updates of what others are still going to read: so whatever does not need it has been
-done by the time that the step's thread would sleep, or that the step ends.
+done by the time that the step's thread would sleep, or that the step ends. So does a node that calls code of the user's
+while another such node may run: both then run at the same time.
 """
 
 from __future__ import annotations
@@ -25,8 +26,13 @@ _ENDING = frozenset(
 )
 
 
-def order(draft: Draft) -> None:
-    """Sort `draft.nodes`; InvalidArgumentError when they form a cycle (a loop that this executor does not run)."""
+def order(draft: Draft, inter_op: int = 1) -> None:
+    """Sort `draft.nodes`; InvalidArgumentError when they form a cycle (a loop that this executor does not run).
+
+    `inter_op`: how many nodes that may block can run at the same time.
+    """
+    if inter_op > 1:
+        _find_own_threads(draft.nodes)
     draft.nodes = _topological(draft.nodes)
     roots = find_roots(draft)
     updates = {node: keys for node in draft.nodes if (keys := _variables(writes(node, roots)))}
@@ -34,6 +40,19 @@ def order(draft: Draft) -> None:
         draft.nodes = _with_updates_last(draft, updates, roots)
     if any(node.waits for node in draft.nodes):
         _find_behind(draft.nodes)
+
+
+def _find_own_threads(nodes: list[Node]) -> None:
+    """Set `own_thread` for the nodes that may block while another such node, which does not depend on them, is to run."""
+    blocking = [node for node in nodes if node.may_block]
+    if len(blocking) < 2:
+        return
+    edges = _Dependencies(nodes)
+    reached = {node: edges.reached_from(node) for node in blocking}
+    for node in blocking:
+        node.own_thread = any(
+            other is not node and other not in reached[node] and node not in reached[other] for other in blocking
+        )
 
 
 def _find_behind(nodes: list[Node]) -> None:

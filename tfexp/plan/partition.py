@@ -56,15 +56,13 @@ def partition(
     assignment: Places,
     incarnations: dict[str, int],
     client_device: str,
-    by_feeds: bool = False,
     narrow: DType | None = None,
 ) -> Partition:
     """Cut the step. Feeds and fetches belong to `client_device`. `incarnations`: of every device, for the keys.
 
-    `by_feeds`: the feeds come bit by bit, and no stage may wait for more of them than each of its nodes does. `narrow`: the
-    type in which float32 values cross from task to task, where `plan.narrow` lets them; None: their own.
+    `narrow`: the type in which float32 values cross from task to task, where `plan.narrow` lets them; None: their own.
     """
-    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device, by_feeds, narrow).cut()
+    return _Partitioner(fetches, targets, feeds, assignment, incarnations, client_device, narrow).cut()
 
 
 class _Partitioner:
@@ -76,11 +74,10 @@ class _Partitioner:
         assignment: Places,
         incarnations: dict[str, int],
         client_device: str,
-        by_feeds: bool,
         narrow: DType | None,
     ):
         self.fed = set(feeds)
-        self.assignment, self.by_feeds = assignment, by_feeds
+        self.assignment = assignment
         self.loops: dict[str, TornLoop] = {}  # by what stands for their tasks
         self.fetches = [t for t in dict.fromkeys(fetches) if t not in self.fed]
         self.ops = needed(fetches, targets, feeds)
@@ -101,7 +98,7 @@ class _Partitioner:
         self._give_joints_a_task(set(targets))
         kept = set(targets) | {t.op for t in self.fetches}
         self.levels = Levels(
-            self.ops, self.fed, self.task, self.groups, self.repeatable, kept, by_feeds, assignment.is_heavy, self.loops
+            self.ops, self.fed, self.task, self.groups, self.repeatable, kept, assignment.is_heavy, self.loops
         )
         self.edges: dict[tuple[Tensor, int, int], Edge] = {}
         self.front: dict[Edge, str] = {}  # what is sent in the place of a value that may be dead,
@@ -262,7 +259,7 @@ class _Partitioner:
 
     def _round(self, part: Part) -> Round:
         places = PlacedByName(part.devices, self.client, self.assignment)
-        cut = partition(part.fetches, part.targets, part.feeds, places, self.incarnations, self.client, False, self.narrow)
+        cut = partition(part.fetches, part.targets, part.feeds, places, self.incarnations, self.client, self.narrow)
         return Round(cut, tuple(t.name for t in part.feeds), tuple(t.name for t in part.fetches))
 
     def _foreign_references(self, op: Operation, number: int) -> dict[Tensor, Operation]:

@@ -89,13 +89,15 @@ def make_plan(
     loops: Compiler | None = None,
     libraries: Libraries = MappingProxyType({}),
     add_product: AddProduct | None = None,
+    inter_op: int = 1,
 ) -> Plan:
     """The plan of the step that computes `fetches` and runs `targets`, given `feeds` of these (perhaps partial) shapes.
 
     `threads`: how many may run nodes of the step at the same time. `memory`: bytes that devices have, by name; a step that
     needs more is a ResourceExhaustedError. `jit`: what is to be compiled as a whole, if anything. `loops`: what compiles
     the loops of element-wise nodes and of updates, if anything does. `libraries`: what may compute nodes.
-    `add_product`: what adds products to variables in place, if anything does.
+    `add_product`: what adds products to variables in place, if anything does. `inter_op`: how many nodes that call code of
+    the user's may run at the same time.
     Without `optimise` every node of the pruned graph is a step, which is quick to make and independent of the shapes.
     """
     began = time.perf_counter()
@@ -110,7 +112,7 @@ def make_plan(
         ("functions", lambda d: expand_functions(d, library)),
         ("place", lambda d: place(d, assignment)),
         ("loops", contract_loops),
-        ("order", _in_loops_too(order)),
+        ("order", _in_loops_too(lambda d: order(d, inter_op))),
     ]
     if optimise:
         passes.extend(_optimising(threads, jit, loops, libraries, add_product))
@@ -120,4 +122,4 @@ def make_plan(
         before, began = len(draft.nodes), time.perf_counter()
         run(draft)
         records.append(PassRecord(name, before, len(draft.nodes), time.perf_counter() - began))
-    return freeze(draft, tuple(feed_shapes), tuple(records))
+    return freeze(draft, tuple(feed_shapes), inter_op, tuple(records))

@@ -55,6 +55,7 @@ class Step(NamedTuple):
     loop: Loop | None = None  # for a step that stands for a whole loop
     behind: tuple[int, ...] = ()  # the steps that may have to wait and that this one cannot run without
     waits: bool = False  # it may have to wait, itself or within the loop that it stands for
+    own_thread: bool = False  # it may block while another such step is to run, which this one must not delay
     parks: bool = False  # it may have to wait, and some later step can run meanwhile
     copies: bool = False  # it reads a variable (`Kernel.reads_variable`), and its result has to be a copy
 
@@ -127,6 +128,7 @@ class Plan:
     fed_shapes: tuple[TensorShape, ...] = field(default=())
     shares: bool = False  # whether a kernel splits its work over the intra-op threads, which BLAS then leaves alone
     parks: bool = False  # whether any step does
+    inter_op: int = 1  # steps with a thread of their own that may run at the same time
     sections: tuple[Section, ...] = ()  # in order
     inner: bool = False  # a part of a loop: its fetches go on as they are, Refs and all
 

@@ -33,21 +33,8 @@ class PreparedStep(Protocol):
         ...
 
 
-class PartialRun(Protocol):
-    """A step under way, of which parts have run."""
-
-    @property
-    def finished(self) -> bool: ...
-
-    def run(self, elements: Sequence[Tensor | Operation], fed: dict[Tensor, Any]) -> list[Any]: ...
-
-
 class Backend(Protocol):
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PreparedStep: ...
-
-    def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialRun:
-        """Begin a step whose feeds and fetches come bit by bit."""
-        ...
 
     def list_devices(self) -> list[Any]: ...
 

@@ -105,7 +105,10 @@ class Compiled:
             if slot.constant is not None:
                 shared[f"c{i}"] = slot.constant
         for position, step in enumerate(self.plan.steps):
-            function = step.call.function if step.call is not None else bind_kernel(step, self._resources, self._bind_part)
+            if step.call is not None:
+                function = step.call.function
+            else:
+                function = bind_kernel(step, self._resources, self._bind_part, step.parks)
             if is_handle(step):
                 result = function()
                 shared.update((f"h{i}", r) for i, r in zip(step.outputs, [result] if step.op.has_single_output else result))

@@ -16,9 +16,8 @@ import itertools
 import operator
 import random
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -38,7 +37,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
 from tfexp.graph.shape_inference import refused
 from tfexp.graph.tensor import Tensor
-from tfexp.runtime import process_config
 from tfexp.runtime.eager_dispatch import apply_eagerly
 from tfexp.runtime.failures import as_eager_error, speaks_python, uninitialized
 from tfexp.runtime.functions import BoundFunction
@@ -70,18 +68,10 @@ class EagerContext(NodeContext):
         return self._state
 
 
-class Callbacks(threading.local):
-    """What is called after each op that the thread runs (`runtime.execution_callbacks`): `here`, of this thread."""
-
-    def __init__(self) -> None:
-        self.here: list[Callable[..., Any]] = []
-
-
 class EagerGraph(Graph):
     """The default graph of eager execution: `add_node` computes."""
 
     is_eager = True
-    callbacks: ClassVar[Callbacks] = Callbacks()
 
     def __init__(self) -> None:
         super().__init__()
@@ -128,8 +118,6 @@ class EagerGraph(Graph):
             outputs[0]._producer = op.without_outputs()
         if tape.recording.tapes:
             tape.record(op)
-        for callback in tuple(self.callbacks.here):
-            callback(op_type, inputs, tuple(itertools.chain.from_iterable(attrs.items())), outputs, op.name)
         return op
 
     def _called(self, named: NameAttrList) -> _Called:
@@ -139,7 +127,7 @@ class EagerGraph(Graph):
         found = self._callable.get(function)
         if found is None:
             self._callable = {one: called for one, called in self._callable.items() if called.is_of(self._functions)}
-            bound = BoundFunction(function, self.resources, DEVICE, process_config.for_session())
+            bound = BoundFunction(function, self.resources, DEVICE)
             found = self._callable[function] = _Called(known, function, bound)
         return found
 
@@ -212,8 +200,8 @@ class EagerGraph(Graph):
 
     @property
     def marks_nodes(self) -> bool:
-        """Whether something around the call changes an op's attributes, or wants to know of them."""
-        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels or self.callbacks.here)
+        """Whether something around the call changes an op's attributes."""
+        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels)
 
     # --- what surrounds a node has little to say ------------------------------------------------------------------
 
@@ -365,11 +353,6 @@ def _shape_of(value: Any) -> InputShape:
 
 def _as_shape(array: np.ndarray | np.generic) -> TensorShape:
     return TensorShape([None if size < 0 else int(size) for size in array.tolist()] if array.ndim else None)
-
-
-# What TensorFlow's placement and execution may be told; there is one device, and ops run when they are called.
-DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
-SYNC, ASYNC = range(2)
 
 
 def list_devices() -> list[str]:

@@ -65,11 +65,6 @@ _calls: dict[Any, _Known | _ByValue | None] = {}
 _NEW: Any = object()  # instead of what `_calls` knows of a call that it knows nothing of
 
 
-def forget_calls() -> None:
-    """Forget how calls ran, with the constants that they were given."""
-    _calls.clear()
-
-
 def apply_eagerly(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """What a call of an op does once eager execution is there: `graph.apply.apply_op`, or its short cut."""
     graph: Any = get_default_graph()

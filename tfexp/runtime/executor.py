@@ -20,7 +20,8 @@ from tfexp.runtime import cpu
 from tfexp.runtime.contract import check_outputs
 from tfexp.runtime.failures import as_op_error, as_step_error, uninitialized
 from tfexp.runtime.flow import Flow, Started
-from tfexp.runtime.loops import PartRunner, bind_loop, in_own_thread
+from tfexp.runtime.loops import PartRunner, bind_loop
+from tfexp.runtime.own_thread import in_own_thread
 from tfexp.runtime.resources import AnyResources
 from tfexp.runtime.step import NodeContext, StepState, current
 
@@ -36,18 +37,25 @@ class Trace(Protocol):
     def node(self, step: Step, began: float, ended: float, inputs: Sequence[Any], outputs: Sequence[Any]) -> None: ...
 
 
-def bind_kernel(step: Step, resources: AnyResources, bind_part: Callable[[Plan], PartRunner]) -> Callable[..., Any]:
-    """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops."""
+def bind_kernel(
+    step: Step, resources: AnyResources, bind_part: Callable[[Plan], PartRunner], in_thread: bool
+) -> Callable[..., Any]:
+    """The step's kernel with its context and attributes: `f(*grouped inputs)`; `bind_part` is for the parts of loops.
+
+    `in_thread`: a loop, or a node that may block, is to run in a thread of its own, because others can run meanwhile.
+    """
     if step.loop is not None:
         loop = bind_loop(step.loop, bind_part)
-        return in_own_thread(loop, step) if step.parks else loop
+        return in_own_thread(loop, step, "the loop") if in_thread else loop
     library = step.origin.graph._functions if step.origin is not None else {}
     context = NodeContext(step.name, step.device, resources, library)
     function = step.kernel.function
     attrs = step.kernel.declared(step.attrs)
-    if not attrs:
-        return lambda *inputs: function(context, *inputs)
-    return lambda *inputs: function(context, *inputs, **attrs)
+    if attrs:
+        kernel = lambda *inputs: function(context, *inputs, **attrs)  # noqa: E731
+    else:
+        kernel = lambda *inputs: function(context, *inputs)  # noqa: E731
+    return in_own_thread(kernel, step, "the function of") if in_thread and step.own_thread else kernel
 
 
 def make_scratch(step: Step) -> list[np.ndarray]:
@@ -60,15 +68,9 @@ class BoundStep:
 
     __slots__ = ("checked", "compute", "step")
 
-    def __init__(
-        self,
-        step: Step,
-        resources: AnyResources,
-        compile_part: PartCompiler | None = None,
-        watcher: Trace | None = None,
-    ):
+    def __init__(self, step: Step, resources: AnyResources, compile_part: PartCompiler | None = None):
         self.step = step
-        self.compute = _with_flat_inputs(step, resources, lambda plan: _part_runner(plan, resources, compile_part, watcher))
+        self.compute = _with_flat_inputs(step, resources, lambda plan: _part_runner(plan, resources, compile_part))
         self.checked = False
 
     def outputs(self, result: Any) -> Sequence[Any]:
@@ -79,7 +81,8 @@ class BoundStep:
 
 
 def _with_flat_inputs(step: Step, resources: AnyResources, bind_part: PartCompiler) -> Callable[[list[Any]], Any]:
-    kernel = bind_kernel(step, resources, bind_part)
+    # Here nodes that come earlier in the plan may be left over.
+    kernel = bind_kernel(step, resources, bind_part, step.parks or step.own_thread)
     if step.copies:
         return lambda inputs: kernel(*inputs).copy()
     if step.call is None:
@@ -100,11 +103,9 @@ def _with_flat_inputs(step: Step, resources: AnyResources, bind_part: PartCompil
     return directly
 
 
-def _part_runner(
-    plan: Plan, resources: AnyResources, compile_part: PartCompiler | None, watcher: Trace | None
-) -> PartRunner:
+def _part_runner(plan: Plan, resources: AnyResources, compile_part: PartCompiler | None) -> PartRunner:
     """Runs a part of a loop: interpreted at first, and by generated code once it has gone round often enough to pay."""
-    interpreted = Interpreter(plan, resources, compile_part, watcher).run_part
+    interpreted = Interpreter(plan, resources, compile_part).run_part
     if compile_part is None:
         return interpreted
     compiled: PartRunner | None = None
@@ -143,19 +144,11 @@ class Interpreter:
     """A plan in one session. `run` may be called by several threads at once.
 
     `compile_part` makes generated code of a part of a loop that goes round often; without it, all is run node by node.
-    `watcher` sees every node of every run, those of loops included.
     """
 
-    def __init__(
-        self,
-        plan: Plan,
-        resources: AnyResources,
-        compile_part: PartCompiler | None = None,
-        watcher: Trace | None = None,
-    ):
+    def __init__(self, plan: Plan, resources: AnyResources, compile_part: PartCompiler | None = None):
         self.plan = plan
-        self.watcher = watcher
-        self._steps = [BoundStep(step, resources, compile_part, watcher) for step in plan.steps]
+        self._steps = [BoundStep(step, resources, compile_part) for step in plan.steps]
         self._sections = {section.strands[0].start: section for section in plan.sections}
         self._initial = [slot.constant for slot in plan.slots]
         self._readers = [int(slot.constant is not None) for slot in plan.slots]
@@ -263,7 +256,7 @@ class _Running:
         self._interpreter = interpreter
         self._steps = interpreter._steps
         self._progress = progress
-        self._traces = [seeing for seeing in (trace, interpreter.watcher) if seeing is not None]
+        self._trace = trace
 
     def start(self, position: int) -> Started | None:
         started: Started | None = self._interpreter._named(position, lambda: self._start(position))
@@ -295,8 +288,8 @@ class _Running:
             return Started(started.position, result, started.inputs, started.began)
         bound = self._steps[started.position]
         step, inputs, outputs = bound.step, started.inputs, bound.outputs(result)
-        for trace in self._traces:
-            trace.node(step, started.began, time.perf_counter(), inputs, outputs)
+        if self._trace is not None:
+            self._trace.node(step, started.began, time.perf_counter(), inputs, outputs)
         if not bound.checked:
             check_outputs(self.plan, step, inputs, outputs)
             bound.checked = True

@@ -11,7 +11,6 @@ from tfexp.core import dtypes
 from tfexp.graph.graph import Graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.fetches import composite_feeds
-from tfexp.runtime.session_handles import TensorHandle
 
 
 class FeedSpec:
@@ -28,8 +27,6 @@ class FeedSpec:
 
     def convert(self, value: Any) -> np.ndarray:
         """`value` as an array of the tensor's dtype; TypeError or ValueError when it is none."""
-        if isinstance(value, TensorHandle):
-            value = value.eval()
         if isinstance(value, Tensor):
             raise TypeError(
                 "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
@@ -48,7 +45,7 @@ class FeedSpec:
 
     def handed_back(self, given: Any, converted: np.ndarray) -> np.ndarray:
         """What fetching the fed tensor itself gives: texts come back as they were given, not encoded."""
-        return np.asarray(given, dtype=object) if self.is_string and not isinstance(given, TensorHandle) else converted
+        return np.asarray(given, dtype=object) if self.is_string else converted
 
     def _holds(self, value: int) -> bool:
         if self.is_string:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import weakref
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tfexp.core.dtypes import DType
 from tfexp.core.errors import InaccessibleTensorError
 from tfexp.core.nest import Composite
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.runtime.session_handles import TensorHandle
 
 IndexedSlicesValue = namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 
@@ -23,43 +20,13 @@ Fetcher = Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]
 # fed key, fed value -> (tensor, value) pairs
 Feeder = Callable[[Any, Any], list[tuple[Any, Any]]]
 
-# fed key -> its tensors
-Parts = Callable[[Any], list[Any]]
-
-_COMPOSITES: list[tuple[type, Fetcher, Feeder | None, Parts | None]] = []
-
-
-def register_session_run_conversion_functions(
-    tensor_type: type,
-    fetch_function: Fetcher,
-    feed_function: Feeder | None = None,
-    feed_function_for_partial_run: Parts | None = None,
-) -> None:
-    """Let objects of a type be fetched and (with `feed_function`) fed as several tensors. ValueError for a known type.
-
-    `feed_function_for_partial_run` says which tensors those are before there is a value. Source:
-    `tensorflow.python.client.session`, TF 1.15.
-    """
-    for known, *_ in _COMPOSITES:
-        if issubclass(tensor_type, known):
-            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
-    _COMPOSITES.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
-
 
 def composite_feeds(key: Any, value: Any) -> list[tuple[Any, Any]] | None:
     """The (tensor, value) pairs that feeding `value` for the composite `key` means; None when it is none."""
-    for kind, _, feed, _ in _COMPOSITES:
+    for kind, _, feed in _COMPOSITES:
         if isinstance(key, kind):
-            return None if feed is None else list(feed(key, value))
+            return list(feed(key, value))
     return None
-
-
-def parts_to_feed(key: Any) -> list[Any]:
-    """The tensors that are fed for `key`: those of a composite, else `key` itself."""
-    for kind, _, _, parts in _COMPOSITES:
-        if isinstance(key, kind) and parts is not None:
-            return list(parts(key))
-    return [key]
 
 
 def is_composite(key: Any) -> bool:
@@ -92,21 +59,17 @@ def _feed_composite(composite: Composite, value: Any) -> list[tuple[Any, Any]]:
     return list(zip(composite.parts, composite.fed(value), strict=False))
 
 
-def _parts_of_composite(composite: Composite) -> list[Any]:
-    return list(composite.parts)
-
-
-register_session_run_conversion_functions(IndexedSlices, _fetch_slices, _feed_slices, _parts_of_slices)
-register_session_run_conversion_functions(Composite, _fetch_composite, _feed_composite, _parts_of_composite)
+_COMPOSITES: tuple[tuple[type, Fetcher, Feeder], ...] = (
+    (Composite, _fetch_composite, _feed_composite),
+    (IndexedSlices, _fetch_slices, _feed_slices),
+)
 
 
 class FetchMapper:
     """The unique graph elements that `fetches` needs (`elements`), and how their values become its shape (`build`)."""
 
-    def __init__(self, graph: Graph, fetches: Any, session: Any = None):
-        """`session`: whose handles of tensors are to be fetched."""
+    def __init__(self, graph: Graph, fetches: Any):
         self._graph = graph
-        self._session = None if session is None else weakref.ref(session)
         self.elements: list[Tensor | Operation] = []
         self._number: dict[Tensor | Operation, int] = {}
         self.build: Callable[[Sequence[Any]], Any] = self._mapper(fetches)
@@ -122,19 +85,13 @@ class FetchMapper:
             names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
             parts = [self._mapper(getattr(fetch, name)) for name in names]
             return lambda values: type(fetch)(*[part(values) for part in parts])
-        for kind, fetcher, *_ in _COMPOSITES:
+        for kind, fetcher, _ in _COMPOSITES:
             if isinstance(fetch, kind):
                 tensors, combine = fetcher(fetch)
                 numbers = [self._add(tensor, fetch) for tensor in tensors]
                 return lambda values: combine([values[i] for i in numbers])
         number = self._add(fetch, fetch)
-        element = self.elements[number]
-        if isinstance(element, Tensor) and element.op.type == "GetSessionHandle" and self._session is not None:
-            return self._handle(number, element.op.inputs[0].dtype, self._session)
         return lambda values: values[number]
-
-    def _handle(self, number: int, dtype: DType, session: Callable[[], Any]) -> Callable[[Sequence[Any]], Any]:
-        return lambda values: TensorHandle(values[number], dtype, session())
 
     def _add(self, element: Any, fetch: Any) -> int:
         try:

@@ -49,11 +49,13 @@ class Flow:
     def __init__(self, runner: Runner, positions: Iterable[int], state: StepState | None):
         self._runner = runner
         self._steps = runner.plan.steps
+        self._inter_op = runner.plan.inter_op
         self._left = list(positions)
         self._unfinished = {position for position in self._left if self._steps[position].waits}
         self._parked: dict[int, Started] = {}
         self._settled: SimpleQueue[int] = SimpleQueue()
         self._state = state
+        self._own_threads = 0  # steps that run in a thread of their own now
 
     def run(self, started: Started) -> None:
         """Run everything that is left. The first error ends it; nodes that still wait then give up."""
@@ -76,7 +78,9 @@ class Flow:
         left = self._left
         self._left = []
         for number, position in enumerate(left):
-            if not self._unfinished.isdisjoint(self._steps[position].behind):
+            step = self._steps[position]
+            crowded = step.own_thread and self._own_threads >= self._inter_op
+            if crowded or not self._unfinished.isdisjoint(step.behind):
                 self._left.append(position)
                 continue
             try:
@@ -94,6 +98,7 @@ class Flow:
     def _park(self, started: Started) -> None:
         position = started.position
         self._parked[position] = started
+        self._own_threads += self._steps[position].own_thread
         started.waiting.on_settled(lambda: self._settled.put(position))
         if self._state is not None and self._state.reason is not None:  # cancelled while this one was not among the parked
             started.waiting.give_up(self._state.reason)
@@ -113,6 +118,7 @@ class Flow:
         return found[0]
 
     def _take(self, position: int) -> None:
+        self._own_threads -= self._steps[position].own_thread
         started = self._runner.resume(self._parked.pop(position))
         if started is not None:
             self._park(started)

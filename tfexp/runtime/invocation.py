@@ -18,20 +18,16 @@ from tfexp.runtime.fetches import FetchMapper
 class Invocation:
     """One combination of fetches and feed keys: everything that does not depend on the fed values, done once."""
 
-    __slots__ = ("_build", "_checks_shapes", "_count", "_feeds", "_from_feeds", "_is_flat", "_positions", "_prepared")
+    __slots__ = ("_build", "_count", "_feeds", "_from_feeds", "_is_flat", "_positions", "_prepared")
 
     def __init__(
         self,
-        session: Any,
         graph: Graph,
         backend: Backend,
         fetches: Any,
         feed_tensors: Sequence[Tensor],
-        checks_shapes: bool = True,
     ):
-        """checks_shapes: whether a value must have a shape that the graph knows for its tensor."""
-        self._checks_shapes = checks_shapes
-        mapper = FetchMapper(graph, fetches, session)
+        mapper = FetchMapper(graph, fetches)
         elements = mapper.elements
         self._build = mapper.build
         self._count = len(elements)
@@ -78,6 +74,6 @@ class Invocation:
         return self._prepared.explain(shapes)
 
     def _run_first(self, values: list[Any], shapes: Shapes, options: Any, metadata: Any) -> Sequence[Any]:
-        for spec, shape in zip(self._feeds, shapes, strict=True) if self._checks_shapes else ():
+        for spec, shape in zip(self._feeds, shapes, strict=True):
             spec.check_shape(shape)
         return self._prepared.run(values, shapes, options, metadata)

@@ -7,7 +7,6 @@ the same. A signature that comes with ever new shapes gets one plan that does no
 
 from __future__ import annotations
 
-import itertools
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -29,7 +28,7 @@ from tfexp.plan.passes import make_plan
 from tfexp.plan.plan import Plan
 from tfexp.runtime.blas import product_adder
 from tfexp.runtime.compiled import Compiled, compile_plan
-from tfexp.runtime.cpu import configure, denormals_flushed
+from tfexp.runtime.cpu import configure, cores, denormals_flushed
 from tfexp.runtime.device_list import CPU, DeviceAttributes, local_devices, log_devices, log_placement
 from tfexp.runtime.device_memory import memory_limits
 from tfexp.runtime.executor import Interpreter
@@ -86,7 +85,6 @@ class LocalBackend:
         self._owns_resources = resources is None
         self.resources = Resources() if resources is None else resources
         self.active = ActiveSteps()
-        self.dumps = itertools.count(1)
         logged = log_placement if self.config.log_device_placement else None
         self.assignment = Assignment(devices, self.config.allow_soft_placement, logged)
         self.memory = memory_limits(devices, self.config)
@@ -98,14 +96,15 @@ class LocalBackend:
         self.libraries = libraries_of(self.config)
         wanted = self.config.inter_op_parallelism_threads
         self.threads = min(wanted or workers.threads(), workers.threads())  # that may run a step's nodes
+        self.inter_op = wanted or max(2, cores())  # nodes that may block and run at the same time
 
     def prepare(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> LocalStep:
         return LocalStep(self, fetches, targets, feeds)
 
     def begin_partial(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> PartialStep:
-        step = LocalStep(self, fetches, targets, feeds)
-        interpreter = Interpreter(step.plan(None, optimise=False), self.resources)
-        return PartialStep(interpreter, fetches, targets, feeds, self.guarded)
+        """A step that runs bit by bit, for workers whose values arrive so."""
+        interpreter = Interpreter(LocalStep(self, fetches, targets, feeds).plan(None, optimise=False), self.resources)
+        return PartialStep(interpreter, fetches, feeds)
 
     def list_devices(self) -> list[DeviceAttributes]:
         return [DeviceAttributes(name, self.memory[name]) for name in self.assignment.names]
@@ -176,7 +175,6 @@ class LocalStep:
         self._generic: Compiled | None = None
         self.placement: Placement | None = None  # the latest, of the dynamic placer
         self._placed_again: set[Shapes] = set()
-        self._dumps = itertools.count()
 
     def run(self, values: Sequence[Any], shapes: Shapes, options: Any, run_metadata: Any) -> Sequence[Any]:
         """Run with these values, whose shapes are known to be allowed."""
@@ -241,21 +239,6 @@ class LocalStep:
         interpreter = compiled.interpreter
         return self._backend.guarded(lambda values: interpreter.run(values, current.step, tracer), timeout_in_ms)
 
-    def _dumping(self, options: config_pb2.RunOptions, tracer: Tracer | None) -> Runner:
-        """All nodes interpreted, and what they make dumped for the debugger."""
-        from tfexp.runtime.dumping import Dump
-
-        plan = self.plan(None, optimise=False)
-        runs = (next(self._backend.dumps), next(self._dumps))
-        dump = Dump(options.debug_options, plan, self._fetches, self._targets, self._feeds, runs)
-        interpreter = Interpreter(plan, self._backend.resources, watcher=dump)
-
-        def run(values: Sequence[Any]) -> Sequence[Any]:
-            dump.begin(values)
-            return interpreter.run(values, current.step, tracer)
-
-        return self._backend.guarded(run, options.timeout_in_ms)
-
     def _measured(self, compiled: Compiled, placement: Placement, shapes: Shapes) -> Runner:
         """The plan interpreted once, so that the dynamic placer knows better afterwards."""
 
@@ -299,7 +282,7 @@ class LocalStep:
                     for op, device in self.placement.moved.items():
                         log_placement(op, device)
             how = (places, optimise, backend.threads, backend.memory, backend.jit, backend.loops, backend.libraries)
-            return make_plan(self._fetches, self._targets, self._feeds, fed, *how, product_adder())
+            return make_plan(self._fetches, self._targets, self._feeds, fed, *how, product_adder(), self._backend.inter_op)
 
     def explain(self, shapes: Shapes) -> Explanation:
         compiled = self._specialised.get(shapes)
@@ -315,8 +298,6 @@ class LocalStep:
         wanted = run_metadata is not None and options.trace_level != config_pb2.RunOptions.NO_TRACE
         tracer = Tracer(self._backend.assignment.names[0]) if wanted else None
         try:
-            if options.debug_options.debug_tensor_watch_opts:
-                return self._dumping(options, tracer)(values)
             return self._watchable(compiled, options.timeout_in_ms, tracer)(values)
         finally:
             if run_metadata is not None:

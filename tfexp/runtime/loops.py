@@ -1,21 +1,17 @@
 """Runs the loops of a plan: the condition's plan and the body's, in turn.
 
 A loop in which nodes may have to wait keeps its thread while they do. Where other nodes of the step need not wait for the
-loop, it gets a thread of its own.
+loop, it gets a thread of its own (`runtime.own_thread`).
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core.decision import truth
-from tfexp.core.errors import CancelledError
-from tfexp.core.waiting import Promise
-from tfexp.plan.plan import Loop, Plan, Step
-from tfexp.runtime.failures import as_op_error
-from tfexp.runtime.step import StepState, current
+from tfexp.plan.plan import Loop, Plan
+from tfexp.runtime.step import current
 
 # Runs a part of a loop: the fed values in, the fetched ones out.
 PartRunner = Callable[[Sequence[Any]], Sequence[Any]]
@@ -40,31 +36,3 @@ def bind_loop(loop: Loop, bind: Callable[[Plan], PartRunner]) -> Callable[..., A
         return left[0] if len(left) == 1 else left
 
     return run
-
-
-def in_own_thread(loop: Callable[..., Any], step: Step) -> Callable[..., Promise]:
-    """`loop`, started in a thread; what it gives is a promise."""
-
-    def start(*inputs: Any) -> Promise:
-        outer, inner = current.step, StepState()
-        promise = Promise(lambda: f"the loop {step.name}", lambda _, reason: inner.cancel(reason))
-
-        def cancel() -> None:
-            reason = None if outer is None else outer.reason
-            inner.cancel(reason or CancelledError(None, None, "The step around the loop was cancelled"))
-
-        def work() -> None:
-            current.step = inner
-            forget = None if outer is None else outer.on_cancel(cancel, keeps_time=True)
-            try:
-                promise.keep(loop(*inputs))
-            except Exception as error:
-                promise.fail(as_op_error(error, step.name, step.origin))
-            finally:
-                if forget is not None:
-                    forget()
-
-        threading.Thread(target=work, name=f"tfexp-loop-{step.name}", daemon=True).start()
-        return promise
-
-    return start

@@ -47,21 +47,16 @@ _CONFIG = {
     "graph_options.infer_shapes": "shapes are always inferred",
     "graph_options.place_pruned_graph": "only what a step needs is ever placed",
     "rpc_options": _NETWORK,
-    "cluster_def": "a session without a server has no cluster",
+    "cluster_def": "a session takes its cluster from the server that it connects to",
     "share_cluster_devices_in_session": "a session takes its cluster from the server that it connects to",
     "experimental": "nothing experimental of TensorFlow's is here",
 }
 _READ_REWRITERS = frozenset({placement.NAME, narrow.NAME, NUMBA, ONEDNN})
 """The custom optimizers that are no such thing: they tell of costs, of what travels in fewer bits, of what computes."""
-_READ = {
-    "collective_group_leader",
-    "share_session_state_in_clusterspec_propagation",
-    "scoped_allocator_optimization",
-    "scoped_allocator_opts",
-}
+_READ = {"collective_group_leader"}
 _OF_REAL_GPUS = frozenset({"gpu_options.allow_growth"})
-_OF_SERVERS = frozenset({"cluster_def"})
 _RUN = {
+    "debug_options": "there is no debugger here: fetch the values, or print them with tf.Print",
     "inter_op_thread_pool": _SHARED_THREADS,
     "report_tensor_allocations_upon_oom": "what has no memory always names its largest tensors",
     "experimental": "nothing experimental of TensorFlow's is here",
@@ -70,19 +65,16 @@ _RUN = {
 _told: set[str] = set()
 
 
-def tell_unsupported(config: config_pb2.ConfigProto | None, takes_cluster: bool = False) -> None:
-    """Log, once in a process, each option of a ConfigProto that is set and has no effect.
-
-    `takes_cluster`: the session is at a server, where `cluster_def` has one.
-    """
+def tell_unsupported(config: config_pb2.ConfigProto | None) -> None:
+    """Log, once in a process, each option of a ConfigProto that is set and has no effect."""
     if config is not None:
         config = _without_what_is_read(config)
-    has_effect = (_OF_REAL_GPUS if has_plugin() else frozenset()) | (_OF_SERVERS if takes_cluster else frozenset())
+    has_effect = _OF_REAL_GPUS if has_plugin() else frozenset()
     _tell("ConfigProto", config, {path: reason for path, reason in _CONFIG.items() if path not in has_effect})
 
 
 def _without_what_is_read(config: config_pb2.ConfigProto) -> config_pb2.ConfigProto:
-    """The options, but for those that have an effect, and those that a strategy sets whatever the program wants."""
+    """The options, but for those that have an effect."""
     rest = config_pb2.ConfigProto()
     rest.CopyFrom(config)
     for holder, group in ((rest.graph_options, "rewrite_options"), (rest, "experimental")):

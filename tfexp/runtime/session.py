@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tensorboard.compat.proto import config_pb2
 
-from tfexp.core.errors import InvalidArgumentError, UnimplementedError
 from tfexp.graph import defaults
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -18,11 +16,10 @@ from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime import (
     local,  # noqa: F401  (registers the backend of sessions without target)
-    process_config,
 )
-from tfexp.runtime.backend import PartialRun, find_backend
-from tfexp.runtime.feeds import FeedSpec, flatten_feeds
-from tfexp.runtime.fetches import FetchMapper, is_composite, parts_to_feed
+from tfexp.runtime.backend import find_backend
+from tfexp.runtime.feeds import flatten_feeds
+from tfexp.runtime.fetches import is_composite
 from tfexp.runtime.invocation import Invocation
 
 
@@ -34,8 +31,6 @@ def _eager_world() -> Graph:
 
 
 defaults.set_eager_world(_eager_world)
-
-_handle_numbers = itertools.count()
 
 # Distinct (fetches, feed keys) that a session remembers; more than a program has, unless it makes them up in a loop.
 _MAX_INVOCATIONS = 512
@@ -58,8 +53,6 @@ class BaseSession:
             raise TypeError(f"target must be a string, but got {type(target)}")
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
             raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
-        if config is None:
-            config = process_config.for_session()
         self._graph = graph
         self._target = target
         self._config = config
@@ -68,7 +61,6 @@ class BaseSession:
         # By structure, and by what `run` is called with as it is where that says it all.
         self._invocations: dict[Any, Invocation] = {}
         self._known: dict[Any, Invocation] = {}
-        self._partial_runs: dict[str, PartialRun] = {}
         self._mutations = graph._mutations
         self._closed = False
 
@@ -86,10 +78,6 @@ class BaseSession:
     def sess_str(self) -> str:
         """The target that this session connects to."""
         return self._target
-
-    @property
-    def _config_or_default(self) -> config_pb2.ConfigProto:
-        return self._config or config_pb2.ConfigProto()
 
     def list_devices(self) -> list[Any]:
         """The devices of this session (name, device_type, memory_limit_bytes)."""
@@ -165,11 +153,11 @@ class BaseSession:
         values = dict(pairs)
         tensors = tuple(values)
         if structure is None:
-            return Invocation(self, self._graph, self._backend, fetches, tensors), values.values()
+            return Invocation(self._graph, self._backend, fetches, tensors), values.values()
         key = (structure, tensors)
         found = self._invocations.get(key)
         if found is None:
-            found = _remember(self._invocations, key, Invocation(self, self._graph, self._backend, fetches, tensors))
+            found = _remember(self._invocations, key, Invocation(self._graph, self._backend, fetches, tensors))
         plain = _plain_key(fetches)
         if plain is not None and len(tensors) == len(feed_dict or ()) and all(type(k) in _LEAVES for k in feed_dict or ()):
             _remember(self._known, (plain, tuple(feed_dict or ())), found)
@@ -187,32 +175,6 @@ class BaseSession:
 
         With `accept_options` it takes `options=` and `run_metadata=`. Source: `tf.Session.make_callable`.
         """
-        return self._callable_for(fetches, feed_list, accept_options)
-
-    def _make_callable_from_options(self, callable_options: config_pb2.CallableOptions) -> Callable[..., list[Any]]:
-        """A function from values for the feeds, by position, to those of the fetches, which runs the targets as well.
-
-        It takes `run_metadata=`, and values of shapes that the graph contradicts. InvalidArgumentError for other numbers of
-        values; UnimplementedError for connections of tensors. Source: `BaseSession._make_callable_from_options`, which
-        programs use although it is private.
-        """
-        asked = callable_options
-        if asked.tensor_connection:
-            raise UnimplementedError(None, None, "Tensors cannot be connected in a callable: feed them")
-        run = self._callable_for([*asked.fetch, *asked.target], list(asked.feed), accept_options=True, checks_shapes=False)
-        options = asked.run_options if asked.HasField("run_options") else None
-
-        def call(*values: Any, run_metadata: Any = None) -> list[Any]:
-            if len(values) != len(asked.feed):
-                raise InvalidArgumentError(None, None, f"Expected {len(asked.feed)} feed tensors, but got {len(values)}")
-            return run(*values, options=options, run_metadata=run_metadata)[: len(asked.fetch)]
-
-        return call
-
-    def _callable_for(
-        self, fetches: Any, feed_list: Any, accept_options: bool, checks_shapes: bool = True
-    ) -> Callable[..., Any]:
-        """As `make_callable`. checks_shapes: whether a value must have a shape that the graph knows for its tensor."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("`feed_list` must be a list or tuple.")
         self._check_runnable()
@@ -220,7 +182,7 @@ class BaseSession:
         if any(isinstance(feed, (tuple, list)) or is_composite(feed) for feed in feeds):
             return self._callable_with_parts(fetches, feeds, accept_options)
         tensors = [self._graph.as_graph_element(feed, allow_operation=False) for feed in feeds]
-        invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
+        invocation = Invocation(self._graph, self._backend, fetches, tensors)
         mutations = self._mutations
 
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
@@ -228,7 +190,7 @@ class BaseSession:
             _check_arguments(values, tensors, accept_options or (options is None and run_metadata is None))
             self._check_runnable()
             if mutations != self._mutations:
-                invocation = Invocation(self, self._graph, self._backend, fetches, tensors, checks_shapes)
+                invocation = Invocation(self._graph, self._backend, fetches, tensors)
                 mutations = self._mutations
             return invocation.run(values, options, run_metadata)
 
@@ -242,49 +204,6 @@ class BaseSession:
             return self.run(fetches, dict(zip(feeds, values, strict=True)), options, run_metadata)
 
         return call
-
-    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
-        """Begin a step whose `feeds` (tensors or names) come, and whose `fetches` are computed, in several `partial_run`s.
-
-        Returns the handle that these take. InvalidArgumentError without fetches. Source: `tf.Session.partial_run_setup`.
-        """
-        self._check_runnable()
-        elements = FetchMapper(self._graph, fetches, self).elements
-        if not elements:
-            raise InvalidArgumentError(None, None, "Must specify at least one target to fetch or execute.")
-        fed: list[Tensor] = []
-        for feed in [part for given in feeds or () for part in parts_to_feed(given)]:
-            try:
-                tensor = self._graph.as_graph_element(feed, allow_operation=False)
-            except (TypeError, ValueError, KeyError) as error:
-                raise TypeError(f"Cannot interpret {feed!r} as a fed Tensor: {error}") from None
-            FeedSpec(self._graph, tensor)
-            fed.append(tensor)
-        tensors = [e for e in elements if isinstance(e, Tensor)]
-        targets = [e for e in elements if isinstance(e, Operation)]
-        handle = f"partial_run_{next(_handle_numbers)}"
-        self._partial_runs[handle] = self._backend.begin_partial(tensors, targets, fed)
-        return handle
-
-    def partial_run(self, handle: str, fetches: Any, feed_dict: Any = None) -> Any:
-        """Go on with a partial run: take these feeds and compute these fetches, each at most once.
-
-        InvalidArgumentError for a handle that is not (or no longer) open, and for fetches whose feeds have not come.
-        """
-        self._check_runnable()
-        partial = self._partial_runs.get(handle)
-        if partial is None:
-            raise InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
-        mapper = FetchMapper(self._graph, fetches, self)
-        fed = {}
-        for tensor, value in flatten_feeds(self._graph, feed_dict or {}):
-            spec = FeedSpec(self._graph, tensor)
-            fed[tensor] = spec.convert(value)
-            spec.check_shape(fed[tensor].shape)
-        values = partial.run(mapper.elements, fed)
-        if partial.finished:
-            self._partial_runs.pop(handle, None)  # calls that go on at once may all find it so
-        return mapper.build(values)
 
 
 # Leaves whose equality is identity or that of names, and the kinds of fetches that are looked up without taking them apart.
