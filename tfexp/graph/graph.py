@@ -54,7 +54,6 @@ class Graph(Elements, Surroundings, Collections):
         self._unfetchable: set[Operation] = set()
         self._kept: list[Any] = []
         self._versions = versions_pb2.VersionDef(producer=PRODUCER_VERSION)
-        self._last_loss_reduction: str | None = None  # see `ops.losses`
 
     # --- nodes -------------------------------------------------------------------------------------------------
 

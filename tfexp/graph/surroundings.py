@@ -39,7 +39,6 @@ _ENTERED = (
     "_kernel_labels",
     "_control_flow_context",
     "_variable_creator_stack",
-    "_replica_modes",
     "_default_original_op",
 )
 
@@ -86,7 +85,6 @@ class Surroundings:
         self._kernel_labels: dict[str, str] = {}
         self._control_flow_context: Any = None
         self._variable_creator_stack: list[tuple[int, Any]] = []  # (priority, creator), outermost first
-        self._replica_modes: list[Any] = []  # see `graph.replica_modes`
         self._default_original_op: Operation | None = None
 
     @contextlib.contextmanager

@@ -22,14 +22,7 @@ from tfexp.graph.control_flow import merge as _merged
 from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor, convert_to_tensor
 from tfexp.graph.dependencies import with_dependencies as with_dependencies
 from tfexp.graph.eager_tensor import EagerTensor
-from tfexp.graph.loop_nodes import is_cond_switch as IsCondSwitch
-from tfexp.graph.loop_nodes import is_loop_enter as IsLoopEnter
 from tfexp.graph.loop_nodes import is_loop_exit as IsLoopExit
-from tfexp.graph.loop_nodes import is_loop_switch as IsLoopSwitch
-from tfexp.graph.loop_nodes import is_merge as IsMerge
-from tfexp.graph.loop_nodes import is_switch as IsSwitch
-from tfexp.graph.loop_nodes import while_context_of as GetWhileContext
-from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import prepend_name_scope as prepend_name_scope
 from tfexp.graph.scope_names import strip_name_scope as strip_name_scope
 from tfexp.graph.scopes import get_default_graph, name_scope

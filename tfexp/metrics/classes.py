@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published, ratio
 from tfexp.ops.array import reshape, size
@@ -54,7 +53,7 @@ def mean_iou(
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels, weights = _alike(predictions, labels, weights)
         total, update = streaming_confusion_matrix(labels, predictions, num_classes, weights)
-        return published(across_replicas(_mean_iou, total), update, metrics_collections, updates_collections)
+        return published(_mean_iou(total), update, metrics_collections, updates_collections)
 
 
 def _alike(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -101,5 +100,5 @@ def mean_per_class_accuracy(
             weights = cast(_flat(weights), FLOAT)
             correct, each = correct * weights, each * weights
         total_update, count_update = scatter_add(total, labels, each), scatter_add(count, labels, correct)
-        value = across_replicas(_mean_share, count, total)
+        value = _mean_share(count, total)
         return published(value, ratio(count_update, total_update, "update_op"), metrics_collections, updates_collections)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published
@@ -35,7 +34,7 @@ def _counted(values: Any, weights: Any, metrics_collections: Any, updates_collec
         weights = cast(weights, FLOAT)
         with control_dependencies((assert_rank_in(weights, (0, rank(values))),)):
             values = mul(values, weights)
-    value = across_replicas(identity, count)
+    value = identity(count)
     update = assign_add(count, reduce_sum(values))
     return published(value, update, metrics_collections, updates_collections)
 
@@ -84,7 +83,7 @@ def precision(
         predictions, labels, weights = fitted(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits, hits_update = true_positives(labels, predictions, weights)
         misses, misses_update = false_positives(labels, predictions, weights)
-        value, update = across_replicas(_share, hits, misses, "value"), _share(hits_update, misses_update, "update_op")
+        value, update = _share(hits, misses, "value"), _share(hits_update, misses_update, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
@@ -102,5 +101,5 @@ def recall(
         predictions, labels, weights = fitted(cast(predictions, dtypes.bool), cast(labels, dtypes.bool), weights)
         hits, hits_update = true_positives(labels, predictions, weights)
         misses, misses_update = false_negatives(labels, predictions, weights)
-        value, update = across_replicas(_share, hits, misses, "value"), _share(hits_update, misses_update, "update_op")
+        value, update = _share(hits, misses, "value"), _share(hits_update, misses_update, "update_op")
         return published(value, update, metrics_collections, updates_collections)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published, ratio
@@ -51,7 +50,7 @@ def mean(
         total_update = assign_add(total, reduce_sum(values))
         with control_dependencies([values]):
             count_update = assign_add(count, number)
-        value, update = across_replicas(ratio, total, count, "value"), ratio(total_update, count_update, "update_op")
+        value, update = ratio(total, count, "value"), ratio(total_update, count_update, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 
@@ -76,7 +75,7 @@ def mean_tensor(
         total_update = assign_add(total, values)
         with control_dependencies([values]):
             count_update = assign_add(count, number)
-        value, update = across_replicas(ratio, total, count, "value"), ratio(total_update, count_update, "update_op")
+        value, update = ratio(total, count, "value"), ratio(total_update, count_update, "update_op")
         return published(value, update, metrics_collections, updates_collections)
 
 

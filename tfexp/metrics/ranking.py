@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
@@ -95,7 +94,7 @@ def _share(
         top = cast(predicted, dtypes.int64)
         hits, hits_update = _true_positives(top, labels, weights, k, class_id)
         missed, missed_update = misses(top, labels, weights, k, class_id)
-        value = across_replicas(lambda found, not_found: truediv(found, add(found, not_found), name=scope), hits, missed)
+        value = truediv(hits, add(hits, missed), name=scope)
         update = truediv(hits_update, add(hits_update, missed_update), name="update")
         return published(value, update, *collections)
 
@@ -212,6 +211,6 @@ def average_precision_at_top_k(
         with name_scope(None, "total", (each,)) as inner:
             total = metric_variable([], dtypes.float64, inner)
             total_update = assign_add(total, reduce_sum(each, name="batch_total"), name="update")
-        value = across_replicas(lambda whole, number: div_no_nan(whole, number, name="mean"), total, most)
+        value = div_no_nan(total, most, name="mean")
         update = div_no_nan(total_update, most_update, name=scope)
         return published(value, update, metrics_collections, updates_collections)

@@ -11,7 +11,6 @@ from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import add_to_collections, executing_eagerly
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, rank, squeeze
@@ -39,7 +38,7 @@ def of_graphs(metric: Metric) -> Metric:
 
 
 def metric_variable(shape: Any, dtype: Any, name: str | None, validate_shape: bool = True) -> Any:
-    """A local variable of zeros in which batches add up; of a strategy's replicas, each adds up its own.
+    """A local variable of zeros in which batches add up.
 
     Without `validate_shape` it may be assigned values of other shapes.
     """
@@ -103,9 +102,9 @@ def ratio(total: Any, count: Any, name: str) -> Tensor:
 def published(
     value: Any, update: Any, metrics_collections: Collections, updates_collections: Collections
 ) -> tuple[Any, Any]:
-    """(value, update), kept in the collections: the value once, the update of each replica."""
+    """(value, update), kept in the collections."""
     if metrics_collections:
-        across_replicas(lambda whole: add_to_collections(metrics_collections, whole), value)
+        add_to_collections(metrics_collections, value)
     if updates_collections:
         add_to_collections(updates_collections, update)
     return value, update

@@ -7,7 +7,6 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.metrics.streaming import FLOAT, fitted, metric_variable, of_graphs, published
@@ -96,9 +95,7 @@ def _counter(kind: str) -> Callable[..., Streamed]:
     ) -> Streamed:
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = at_thresholds(labels, predictions, thresholds, weights, (kind,))
-            return published(
-                across_replicas(identity, values[kind]), updates[kind], metrics_collections, updates_collections
-            )
+            return published(identity(values[kind]), updates[kind], metrics_collections, updates_collections)
 
     count.__name__ = count.__qualname__ = f"{_NAMES[kind]}_at_thresholds"
     count.__doc__ = f"(weighted number, update) of {_NAMES[kind].replace('_', ' ')}, one for each threshold."
@@ -126,9 +123,7 @@ def _share_at_thresholds(what: str, other: str) -> Callable[..., Streamed]:
 
         with variable_scope(name, f"{what}_at_thresholds", (predictions, labels, weights)):
             values, updates = at_thresholds(labels, predictions, thresholds, weights, ("tp", other))
-            return published(
-                across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
-            )
+            return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
 
     share.__name__ = share.__qualname__ = f"{what}_at_thresholds"
     share.__doc__ = f"({what}, update), one for each threshold that predictions in [0, 1] must be above."
@@ -170,7 +165,7 @@ def auc(
         else:
             used = [-_EPSILON, *sorted(thresholds), 1.0 + _EPSILON]
         values, updates = at_thresholds(labels, predictions, used, weights)
-        value = across_replicas(_area, values, "value", curve, summation_method, len(used))
+        value = _area(values, "value", curve, summation_method, len(used))
         update = _area(updates, "update_op", curve, summation_method, len(used))
         return published(value, update, metrics_collections, updates_collections)
 
@@ -230,9 +225,7 @@ def sensitivity_at_specificity(
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         values, updates = at_thresholds(labels, predictions, spread(num_thresholds), weights)
-        return published(
-            across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
-        )
+        return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)
 
 
 @of_graphs
@@ -260,6 +253,4 @@ def specificity_at_sensitivity(
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
         values, updates = at_thresholds(labels, predictions, spread(num_thresholds, 1.0 - _EPSILON), weights)
-        return published(
-            across_replicas(of, values, "value"), of(updates, "update_op"), metrics_collections, updates_collections
-        )
+        return published(of(values, "value"), of(updates, "update_op"), metrics_collections, updates_collections)

@@ -8,7 +8,6 @@ from typing import Any
 from tfexp.core.shape import as_shape
 from tfexp.formats.checkpoint_reader import CheckpointReader
 from tfexp.formats.checkpoints import open_checkpoint
-from tfexp.graph.replica_modes import across_replicas
 from tfexp.graph.scopes import device
 from tfexp.ops import resource_state, save, state
 from tfexp.ops.array_identity import identity
@@ -24,12 +23,8 @@ def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any
 
     assignment_map: {name in the checkpoint: variable, its name, or the list of its parts}, or {scope in the checkpoint:
     scope here}, both with a slash at their end, for all variables below (`"/"`: the root). ValueError, naming both sides,
-    for what the checkpoint or the graph does not have and where shapes differ. In a strategy's replica it is done for all.
+    for what the checkpoint or the graph does not have and where shapes differ.
     """
-    across_replicas(lambda: _begin_with(ckpt_dir_or_file, assignment_map))
-
-
-def _begin_with(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any]) -> None:
     path = checkpoint_of(ckpt_dir_or_file)
     with open_checkpoint(path) as reader:
         shapes = reader.get_variable_to_shape_map()

@@ -87,11 +87,7 @@ def global_step_read() -> Any:
         return found[0] if found else None
     with graph.as_default(), graph.name_scope(None), graph.name_scope(f"{node_name(step)}/"):
         # Hooks read it before anything is initialised in the session.
-        strategy = getattr(step, "_distribute_strategy", None)
-        if strategy is not None and strategy.extended.experimental_between_graph:
-            value = step.value() + 0  # who reads alone cannot ask the others for their initial value
-        else:
-            value = (step.initialized_value() if hasattr(step, "initialized_value") else step) + 0
+        value = (step.initialized_value() if hasattr(step, "initialized_value") else step) + 0
     graph.add_to_collection(GLOBAL_STEP_READ_KEY, value)
     return value
 

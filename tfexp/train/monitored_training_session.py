@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2
-
-from tfexp.graph.replica_modes import distributing
 from tfexp.train.monitored_session import MonitoredSession
 from tfexp.train.saving_hooks import CheckpointSaverHook
 from tfexp.train.scaffold import Scaffold
-from tfexp.train.session_creators import ChiefSessionCreator, PeerSessionCreator, WorkerSessionCreator
+from tfexp.train.session_creators import ChiefSessionCreator, WorkerSessionCreator
 from tfexp.train.session_hooks import SessionRunHook
 from tfexp.train.watching_hooks import StepCounterHook, SummarySaverHook
-from tfexp.train.worker_context import get_current_worker_context
 
 _USE_DEFAULT: Any = object()
 
@@ -41,40 +37,25 @@ def MonitoredTrainingSession(
     The chief writes checkpoints into `checkpoint_dir` (every `save_checkpoint_secs`, 600, or `_steps`), summaries into
     `summary_dir` or else there (every `save_summaries_steps`, 100, or `_secs`), and every `log_step_count_steps` the steps
     per second; None or 0 turns each off.
-
-    In the scope of a strategy whose workers each build a graph (`MultiWorkerMirroredStrategy`, `ParameterServerStrategy`)
-    the strategy says who does that, and completes `config`; in a function that a coordinator runs, so is `master`. Workers
-    whose initial values another one sends wait for these, too, for `max_wait_secs` (DeadlineExceededError).
     """
-    saves = summarises = True
-    context, mode = get_current_worker_context(), distributing()
-    strategy = context.strategy if context is not None else None if mode is None else mode.strategy
-    if strategy is not None and strategy.extended.experimental_between_graph:
-        is_chief = strategy.extended.experimental_should_init
-        saves, summarises = strategy.extended.should_checkpoint, strategy.extended.should_save_summary
-        config = strategy.update_config_proto(config_pb2.ConfigProto() if config is None else config)
-    master = master if context is None else context.master_target
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks, stop_grace_period_secs)
     scaffold = scaffold or Scaffold()
     summaries = _either(save_summaries_steps, save_summaries_secs, (100, None))
     checkpoints = _either(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
-    all_hooks: list[SessionRunHook] = list((chief_only_hooks if saves else None) or ())
+    all_hooks: list[SessionRunHook] = list(chief_only_hooks or ())
     summary_dir = summary_dir or checkpoint_dir
-    if summary_dir and summarises:
+    if summary_dir:
         if log_step_count_steps and log_step_count_steps > 0:
             all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
         if _any(summaries):
             steps, secs = summaries
             all_hooks.append(SummarySaverHook(steps, secs, output_dir=summary_dir, scaffold=scaffold))
-    if checkpoint_dir and saves and _any(checkpoints):
+    if checkpoint_dir and _any(checkpoints):
         steps, secs = checkpoints
         all_hooks.append(CheckpointSaverHook(checkpoint_dir, save_steps=steps, save_secs=secs, scaffold=scaffold))
-    if saves:
-        creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
-    else:
-        creator = PeerSessionCreator(scaffold, master, config, checkpoint_dir, max_wait_secs)
+    creator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
     return MonitoredSession(creator, [*all_hooks, *(hooks or ())], stop_grace_period_secs)
 
 

@@ -12,8 +12,14 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.replica_modes import beside, distributing
-from tfexp.graph.scopes import add_to_collection, get_collection, get_default_graph, init_scope, name_scope
+from tfexp.graph.scopes import (
+    add_to_collection,
+    colocate_with,
+    get_collection,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import state
 from tfexp.ops.cast import cast
@@ -130,26 +136,13 @@ def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bo
     """variable -= (1 - decay) * (variable - value). With `zero_debias`, `variable` is corrected for a start at zero.
 
     Kingma and Ba 2014, section 3: two more variables beside `variable` count the steps and hold the average as it is.
-    In a strategy's replica `value` is the mean of all replicas' values.
     """
     with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
         rest: Any = convert_to_tensor(1.0 - decay, name="decay")
         if rest.dtype.base_dtype is not variable.dtype.base_dtype:
             rest = cast(rest, variable.dtype.base_dtype)
         move = _corrected if zero_debias else _moved
-        mode = distributing()
-        if mode is None:
-            return move(variable, value, rest, scope)(variable, value)
-
-        def moved_in_all(strategy: Any, variable: Any, value: Any) -> Any:
-            return strategy.extended.update(variable, move(variable, value, rest, None), args=(value,))
-
-        def moved_by_mean(strategy: Any, variable: Any, value: Any) -> Any:
-            return moved_in_all(strategy, variable, strategy.extended.reduce_to("MEAN", value, variable))
-
-        if mode.replica is None:
-            return moved_in_all(mode.strategy, variable, value)
-        return mode.replica.merge_call(moved_by_mean, args=(variable, value))
+        return move(variable, value, rest, scope)(variable, value)
 
 
 # (a variable or its copy, the value) -> what moves it
@@ -161,7 +154,7 @@ def _moved(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
 
 
 def _corrected(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
-    with variable_scope(node_name(variable), values=[variable, value, rest]) as scope, beside(variable):
+    with variable_scope(node_name(variable), values=[variable, value, rest]) as scope, colocate_with(variable):
         dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
         biased = get_variable(_free("biased", scope), variable.get_shape(), dtype, zeros, trainable=False)
         steps = get_variable(_free("local_step", scope), [], dtype, zeros, trainable=False)

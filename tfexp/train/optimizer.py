@@ -19,7 +19,6 @@ from tfexp.graph.dependencies import group
 from tfexp.graph.dependencies import tuple as tuple_
 from tfexp.graph.gradients import gradients
 from tfexp.graph.operation import Operation
-from tfexp.graph.replica_modes import averages_losses, beside, distributing, num_replicas
 from tfexp.graph.scopes import (
     colocate_with,
     control_dependencies,
@@ -47,11 +46,6 @@ GradientsAndVariables = list[tuple[Any, Any]]
 def call_if_callable(value: Any) -> Any:
     """Hyperparameters may be given as functions that are called when the update is built."""
     return value() if callable(value) else value
-
-
-def _averaged(loss: Any) -> Any:
-    """A replica's share of the mean of all losses, where they are averaged."""
-    return loss * (1.0 / num_replicas()) if averages_losses() and num_replicas() > 1 else loss
 
 
 def once_each(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
@@ -161,7 +155,6 @@ class Optimizer(Trackable):
             )
         if executing_eagerly() or callable(loss):
             return self._gradients_at_once(loss, var_list, grad_loss)
-        loss = _averaged(loss)
         self._assert_valid_dtypes([loss] if grad_loss is None else [loss, grad_loss])
         variables = trainable_variables() if var_list is None else nest.flatten(var_list)
         if not variables:
@@ -189,7 +182,7 @@ class Optimizer(Trackable):
         with GradientTape() as tape:
             if var_list is not None:
                 tape.watch(var_list)
-            value = _averaged(loss())
+            value = loss()
         variables = list(tape.watched_variables()) if var_list is None else nest.flatten(var_list)
         pairs = list(zip(tape.gradient(value, variables, grad_loss), variables, strict=True))
         self._assert_valid_dtypes([v for g, v in pairs if g is not None])
@@ -197,20 +190,12 @@ class Optimizer(Trackable):
 
     def apply_gradients(self, grads_and_vars: Iterable[Any], global_step: Any = None, name: str | None = None) -> Any:
         """The op that applies [(gradient or None, variable), …] and increments `global_step`; None when that was at once."""
-        mode = distributing()
-        if mode is not None and mode.replica is None:
-            raise RuntimeError(
-                "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context: call it in the "
-                "function that `strategy.experimental_run_v2` runs for each replica."
-            )
         pairs = [(_checked_gradient(g), v) for g, v in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
         variables = [v for g, v in pairs if g is not None]
         if not variables:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
-        if mode is not None:
-            return mode.replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
         self._ready_slots(variables)
         with name_scope(name, self._name) as scope:
             self._prepare()
@@ -225,35 +210,6 @@ class Optimizer(Trackable):
                 with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
                     train_op = _incremented(global_step, scope)
             return _registered(train_op)
-
-    def _distributed_apply(
-        self, distribution: Any, grads_and_vars: Any, global_step: Any = None, name: str | None = None
-    ) -> Any:
-        """As `apply_gradients`, once for all replicas of a strategy, whose gradients are summed."""
-        pairs = [(g, v) for g, v in grads_and_vars if g is not None]
-        variables = [v for _, v in pairs]
-        extended = distribution.extended
-        summed = extended.batch_reduce_to("SUM", pairs)
-        self._ready_slots(variables)
-
-        def update(variable: Any, grad: Any) -> Any:
-            with name_scope("update_" + node_name(variable)):
-                return self._update(_checked_gradient(grad), variable)
-
-        def finish(updates: list[Any]) -> Any:
-            return self._finish(updates, "update")
-
-        with name_scope(name, self._name) as scope:
-            self._prepare()
-            updates: list[Any] = []
-            for grad, variable in zip(summed, variables, strict=True):
-                updates += extended.update(variable, update, args=(grad,), group=False)
-            devices = extended.non_slot_devices(variables)
-            finished = extended.update_non_slot(devices, finish, args=(updates,), group=False)
-            if global_step is None:
-                return _registered(distribution.group(finished, name=scope))
-            with control_dependencies(finished):
-                return _registered(extended.update(global_step, state.assign_add, args=(1,), kwargs={"name": self._name}))
 
     def _update(self, grad: Any, variable: Any) -> Any:
         if isinstance(variable, Tensor):
@@ -326,7 +282,7 @@ class Optimizer(Trackable):
         graph = graph_of(colocate_with)
         key = (name, graph)
         if key not in self._non_slots:
-            with graph.as_default(), beside(colocate_with):
+            with graph.as_default(), graph.colocate_with(colocate_with):
                 self._non_slots[key] = Variable(
                     initial_value, name=name, trainable=False, use_resource=is_resource_variable(colocate_with)
                 )
@@ -432,8 +388,6 @@ def _registered(train_op: Any) -> Any:
 
 def _key(var: Any) -> tuple[Any, str]:
     # Names of eager execution's variables need not differ.
-    # A copy's slots are among those of the variable that it is a copy of.
-    var = var if getattr(var, "_distributed_container", None) is None else var._distributed_container
     return (graph_of(var), var._unique_id) if hasattr(var, "_unique_id") else (var.op.graph, var.op.name)
 
 

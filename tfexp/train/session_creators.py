@@ -5,9 +5,6 @@ from __future__ import annotations
 import abc
 from typing import Any
 
-from tensorboard.compat.proto import config_pb2
-
-from tfexp.core.errors import DeadlineExceededError
 from tfexp.graph.scopes import get_default_graph
 from tfexp.runtime.session import Session
 from tfexp.train.scaffold import Scaffold
@@ -78,46 +75,6 @@ class ChiefSessionCreator(_ScaffoldedCreator):
             init_feed_dict=self._scaffold.init_feed_dict,
             init_fn=self._scaffold.init_fn,
         )
-
-
-class PeerSessionCreator(ChiefSessionCreator):
-    """The chief's sessions for a worker whose initial values are those that the first worker sends when it initialises.
-
-    Waits for these for `max_wait_secs` at most.
-    """
-
-    def __init__(
-        self, scaffold: Scaffold | None, master: str, config: Any, checkpoint_dir: str | None, max_wait_secs: float
-    ):
-        super().__init__(scaffold, master, config, checkpoint_dir)
-        self._max_wait_secs = max_wait_secs
-
-    def create_session(self) -> Session:
-        """As the chief's. DeadlineExceededError when the values do not come in time."""
-        self._scaffold.finalize()
-        return self._session_manager().prepare_session(
-            self._master,
-            saver=self._scaffold.saver,
-            checkpoint_dir=self._checkpoint_dir,
-            config=self._config,
-            init_fn=self._initialise,
-        )
-
-    def _initialise(self, session: Session) -> None:
-        scaffold = self._scaffold
-        options = config_pb2.RunOptions(timeout_in_ms=round(self._max_wait_secs * 1000))
-        try:
-            session.run(scaffold.init_op, scaffold.init_feed_dict, options)
-        except DeadlineExceededError as error:
-            raise DeadlineExceededError(
-                error.node_def,
-                error.op,
-                f"The first worker sent no initial values within {self._max_wait_secs:g} seconds. If it finds a checkpoint, "
-                "it goes on from that and sends none: all workers need the same checkpoint_dir, and here there is no "
-                f"checkpoint in {self._checkpoint_dir!r}.",
-            ) from error
-        if scaffold.init_fn is not None:
-            scaffold.init_fn(session)
 
 
 class WorkerSessionCreator(_ScaffoldedCreator):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core.shape import TensorShape
-from tfexp.graph.replica_modes import beside
+from tfexp.graph.scopes import colocate_with
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array
 from tfexp.ops.array_fill import zeros
@@ -22,7 +22,7 @@ def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool =
     with variable_scope(None, node_name(primary) + "/" + name):
         if not colocate_with_primary:
             return _slot_variable(primary, val, "", validate_shape, None, None)
-        with beside(primary):
+        with colocate_with(primary):
             return _slot_variable(primary, val, "", validate_shape, None, None)
 
 
@@ -39,7 +39,7 @@ def create_slot_with_initializer(
     with variable_scope(None, node_name(primary) + "/" + name):
         if not colocate_with_primary:
             return _slot_variable(primary, initializer, "", validate_shape, shape, dtype)
-        with beside(primary):
+        with colocate_with(primary):
             return _slot_variable(primary, initializer, "", validate_shape, shape, dtype)
 
 
