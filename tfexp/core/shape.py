@@ -459,27 +459,13 @@ class InputShape(TensorShape):
 
     @property
     def of_handle(self) -> TensorShape:
-        """The shape of the variable, or of the list's elements, where the input is the handle of one."""
+        """The shape of the variable whose handle the input is."""
         return TensorShape(None) if self._find_of_handle is None else self._find_of_handle(self._source)
 
     @property
     def dtype_of_handle(self) -> Any:
-        """The DType of the variable or the list, where the input is the handle of one that is known; None elsewhere."""
+        """The DType of the variable whose handle the input is, where it is known; None elsewhere."""
         return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle(self._source)
-
-
-class HandleShape(TensorShape):
-    """The shape of an output that is handles, as a shape rule gives it where it knows what is behind them.
-
-    `of_handle` and `dtype_of_handle` are those of an `InputShape`. Rules that return an input hand on what is known of it.
-    """
-
-    __slots__ = ("dtype_of_handle", "of_handle")
-
-    def __init__(self, shape: Any, of_handle: TensorShape, dtype_of_handle: Any):
-        super().__init__(shape)
-        self.of_handle = TensorShape(of_handle)
-        self.dtype_of_handle = dtype_of_handle
 
 
 def dimension_value(dimension: Any) -> int | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -12,13 +11,10 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
 
 from tfexp.data.structure import as_tensor, as_values, component_of, flatten, flatten_up_to, kind_of, map_leaves, pack_as
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.function_graph import FunctionGraph, function_name
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
-from tfexp.ops.calls import finish_function, forget_function, function_name
-
-_TABLES = frozenset({"HashTableV2", "MutableHashTableV2", "MutableHashTableOfTensorsV2", "MutableDenseHashTableV2"})
 
 
 class DatasetFunction:
@@ -46,15 +42,9 @@ class DatasetFunction:
             plain_tuple = type(values) is tuple
             result = function(*values) if unpack or plain_tuple else function(values)
             outputs, self.result = self._outputs(result, transformation)
-        if any(op.type in _TABLES for op in graph.get_operations()):
-            warnings.warn(
-                f"Creating resources inside a function passed to {transformation} is not supported. Create each resource "
-                "outside the function, and capture it inside the function to use it.",
-                stacklevel=4,
-            )
-        made, self.captured = finish_function(graph, inputs, outputs)
+        made, self.captured = graph.finish(inputs, outputs)
         if graph.outer.is_eager:  # a data set that is there has it bound, and nobody else looks for it
-            weakref.finalize(self, forget_function, graph.outer._functions, made)
+            weakref.finalize(self, graph.outer._functions.pop, made.name, None)
         self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})
 
     def _outputs(self, result: Any, transformation: str) -> tuple[list[Tensor], Any]:

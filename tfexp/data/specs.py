@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.shape import as_shape
 from tfexp.data.structure import KINDS, Component, Kind, component_of, kind_of, map_leaves
 from tfexp.graph.sparse_tensor import SparseTensorSpec
 from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec, batched

@@ -42,12 +42,9 @@ class Operation:
         "_inputs",
         "_name",
         "_op_def",
-        "_original_op",
         "_outputs",
         "_stack",
     )
-
-    lease: Any = None  # lives as long as the function that it calls may be needed, in eager execution
 
     def __init__(
         self,
@@ -70,7 +67,6 @@ class Operation:
         self._attrs = attrs
         self._device = ""
         self._control_flow_context: Any = None
-        self._original_op = graph._default_original_op
         self._stack = stack_of_callers()
         unknown = TensorShape(None)
         self._outputs = [Tensor(self, i, dtype, unknown) for i, dtype in enumerate(output_dtypes)]
@@ -228,13 +224,6 @@ class Operation:
         old._consumers.remove(self)
         self._inputs[index] = tensor
         tensor._consumers.append(self)
-        self._graph._nodes_changed()
-
-    def _append_inputs(self, tensors: Iterable[Tensor]) -> None:
-        """Take more inputs, where the op's signature has a list for its last one."""
-        for tensor in tensors:
-            self._inputs.append(tensor)
-            tensor._consumers.append(self)
         self._graph._nodes_changed()
 
     def _get_control_flow_context(self) -> Any:

@@ -25,7 +25,6 @@ from tfexp.graph.gradients import (
     gradient_function,
     gradients,
     is_trainable,
-    takes_none,
 )
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
@@ -402,7 +401,7 @@ def _differentiate(op: Operation, grads: dict[Tensor, list[Gradient]]) -> None:
         total = _sum(grads.get(tensor, []))
         if total is not None:
             grads[tensor] = [total]
-        elif is_trainable(tensor) and not takes_none(rule) and tensor.dtype not in (dtypes.resource, dtypes.variant):
+        elif is_trainable(tensor) and tensor.dtype not in (dtypes.resource, dtypes.variant):
             total = _zeros(tensor)
         out_grads.append(total)
     in_grads = rule(op, *out_grads)

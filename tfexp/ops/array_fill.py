@@ -20,7 +20,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.zeros import LARGE
 from tfexp.ops.array import Array, rank, require_scalar, reshape, same_shape, shape, shape_internal
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
-from tfexp.ops.tensor_list_value import TensorList
 
 fill_op = define_op("Fill(dims: index_type, value: T) -> (output: T) {T: type; index_type: type in [int32,int64] = int32}")
 
@@ -114,8 +113,6 @@ zeros_like_op.shape(same_shape)
 
 @zeros_like_op.kernel("CPU")
 def _(ctx: Any, x: Any) -> Any:
-    if isinstance(x, TensorList):
-        return x.zeros()
     x = np.asarray(x)
     return np.full(x.shape, b"", object) if x.dtype == object else np.zeros(x.shape, x.dtype)
 

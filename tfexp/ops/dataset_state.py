@@ -15,10 +15,8 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, UnimplementedError
-from tfexp.core.shape import TensorShape
 from tfexp.ops.dataset import Elements, OptionalValue, State
 from tfexp.ops.ragged_variant import Rows
-from tfexp.ops.tensor_list_value import TensorList
 
 _VERSION = 1
 _LENGTHS = struct.Struct("<IQ")
@@ -65,9 +63,6 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
         return {"elements": [_plain(list(element), arrays) for element in value.elements]}
     if isinstance(value, Rows):
         return {"ragged": [_plain(part, arrays) for part in (*value.splits, value.values)]}
-    if isinstance(value, TensorList):
-        kept = [value.dtype.name, value.element_shape.known_dims, value.items, value.limit]
-        return {"list": [_plain(part, arrays) for part in kept]}
     array = np.asarray(value)
     if array.dtype == object and array[()] is value:
         raise UnimplementedError(None, None, f"A position with a {type(value).__name__} in it cannot be saved")
@@ -104,9 +99,6 @@ def _restored(value: Any, arrays: list[np.ndarray]) -> Any:
     if "ragged" in value:
         *splits, values = _restored(value["ragged"], arrays)
         return Rows(tuple(splits), values)
-    if "list" in value:
-        dtype, dims, items, limit = _restored(value["list"], arrays)
-        return TensorList.of(dtypes.as_dtype(dtype), TensorShape(dims), items, limit)
     if "strings" in value:
         array = np.empty(len(value["strings"]), object)
         array[:] = [base64.b64decode(item) for item in value["strings"]]

@@ -7,10 +7,8 @@ from typing import Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef, TensorInfo
 
-from tfexp.core import dtypes, nest
-from tfexp.core.nest import Composite
+from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape
-from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor
