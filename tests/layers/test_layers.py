@@ -151,24 +151,3 @@ def test_xaviers_variance(uniform):
         assert np.var(session.run(made)) == pytest.approx(2 / (211 + 307), rel=0.05)
 
 
-def test_control_flow_in_layers_of_the_program_is_the_graphs():
-    class Clipped(tf.layers.Layer):
-        def call(self, inputs):
-            if tf.reduce_max(inputs) > 5.0:
-                return inputs / tf.reduce_max(inputs)
-            return inputs
-
-    class Cell(tf.nn.rnn_cell.RNNCell):
-        output_size = state_size = 1
-
-        def call(self, inputs, state):
-            new = state + 1.0 if tf.reduce_sum(inputs) > 2.0 else state
-            return new, new
-
-    with tf.Graph().as_default(), tf.Session() as session:
-        x = tf.placeholder(tf.float32, [1, 3])
-        clipped = Clipped()(x)
-        counted, _ = tf.nn.dynamic_rnn(Cell(), tf.reshape(x, [1, 3, 1]), dtype=tf.float32)
-        np.testing.assert_allclose(session.run(clipped, {x: [[1, 8, 4]]}), [[0.125, 1, 0.5]])
-        np.testing.assert_allclose(session.run(clipped, {x: [[1, 2, 4]]}), [[1, 2, 4]])
-        assert session.run(counted, {x: [[1, 8, 4]]}).ravel().tolist() == [0, 1, 2]

@@ -248,25 +248,19 @@ def test_the_session_within_is_there_until_it_is_closed(kind):
         x = tf.constant(5)
         with kind() as session:
             assert session._tf_sess().run(x) == 5 and not session._is_closed()
-            assert session._coordinated_creator.tf_sess is session._tf_sess()
-            assert not session._coordinated_creator.coord.should_stop()
-        assert session._tf_sess() is None and session._coordinated_creator is None and session._is_closed()
+        assert session._tf_sess() is None and session._is_closed()
 
 
 def test_a_singular_session_does_not_recover():
     add = counter()
     session = tf.train.SingularMonitoredSession(hooks=[Told(errors={2: aborted()})])
     assert session.run(add) == 1 and isinstance(session.raw_session(), tf.Session)
-    assert session._sess._sess._sess is session.raw_session()
     with pytest.raises(tf.errors.AbortedError):
         session.run(add)
     session.close()
     assert session.raw_session() is None
 
 
-def test_the_session_is_within_as_many_layers_as_in_tensorflow():
-    with tf.train.MonitoredSession() as session:
-        assert session._sess._sess._sess._sess is session._tf_sess()
 
 
 def test_functions_of_steps():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.train.moving_averages import assign_moving_average, weighted_moving_average
+from tfexp.train.moving_averages import assign_moving_average
 
 
 def test_the_name_of_an_average_to_come_is_free() -> None:
@@ -99,14 +99,6 @@ def test_apply_again_and_refusals() -> None:
         ema.apply([tf.Variable(1)])
 
 
-def test_weighted_averages():
-    with tf.Graph().as_default(), tf.Session() as session:
-        value, weight = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
-        average = weighted_moving_average(value, 0.5, weight)
-        session.run(tf.global_variables_initializer())
-        assert [v.op.name for v in tf.global_variables()] == ["WeightedMovingAvg/value_x_weight", "WeightedMovingAvg/weight"]
-        assert session.run(average, {value: 2.0, weight: 1.0}) == 2.0
-        assert session.run(average, {value: 4.0, weight: 3.0}) == pytest.approx((0.5 * 1.0 + 6.0) / (0.25 + 1.5))
 
 
 def test_a_variable_may_have_several_corrected_averages() -> None:

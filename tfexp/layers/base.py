@@ -22,7 +22,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.layers.input_spec import InputSpec, check_inputs
 from tfexp.ops.array import shape
 from tfexp.ops.cast import cast
-from tfexp.ops.trackable import Trackable
 from tfexp.ops.variable_base import VariableAggregation, VariableSynchronization
 from tfexp.ops.variable_scope import VariableScope, get_variable, get_variable_scope, variable_scope
 
@@ -47,7 +46,7 @@ def _unique_layer_name(base_name: str) -> str:
     return f"{base_name}_{count}" if count else base_name
 
 
-class Layer(Trackable):
+class Layer:
     """Variables and a computation: subclasses make the variables in `build(input_shape)` and compute in `call(inputs)`.
 
     trainable: whether its variables join TRAINABLE_VARIABLES. name: of its scope; by default the class's in snake case,

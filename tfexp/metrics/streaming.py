@@ -38,10 +38,7 @@ def of_graphs(metric: Metric) -> Metric:
 
 
 def metric_variable(shape: Any, dtype: Any, name: str | None, validate_shape: bool = True) -> Any:
-    """A local variable of zeros in which batches add up.
-
-    Without `validate_shape` it may be assigned values of other shapes.
-    """
+    """A local variable of zeros in which batches add up; without `validate_shape` values of other shapes fit, too."""
     return Variable(
         initial_value=lambda: zeros(TensorShape(shape), dtype),
         trainable=False,

@@ -76,8 +76,7 @@ def _initialize(variable: Any, reader: CheckpointReader, shapes: Mapping[str, An
             "checkpoint reader."
         )
     for part in parts:
-        for copy in part._every_copy:
-            _restore_at_start(copy, path, name)
+        _restore_at_start(part, path, name)
 
 
 def _restore_at_start(variable: Any, path: str, name: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -44,18 +43,6 @@ class RoundRobinStrategy:
         task = self._next_task
         self._next_task = (self._next_task + 1) % self._num_tasks
         return task
-
-
-class RandomStrategy:
-    """Any task, the same in every process that builds the same graph. Source: `tf.contrib.training`, TF 1.15."""
-
-    def __init__(self, num_ps_tasks: int, seed: int = 0):
-        self._num_tasks, self._seed = num_ps_tasks, seed
-
-    def __call__(self, op: Any) -> int:
-        # By name, so that it matters not what else was placed before.
-        digest = hashlib.md5(f"{op.name}_{self._seed}".encode(), usedforsecurity=False).hexdigest()
-        return int(digest, 16) % self._num_tasks
 
 
 class GreedyLoadBalancingStrategy:

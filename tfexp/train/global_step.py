@@ -92,17 +92,6 @@ def global_step_read() -> Any:
     return value
 
 
-def increment_global_step(increment: Any, graph: Any = None) -> Any:
-    """Adds to the global step. ValueError where there is none. Source: `training_util._increment_global_step`, TF 1.15."""
-    step = get_global_step(graph)
-    if step is None:
-        raise ValueError(
-            "Global step tensor should be created by tf.train.get_or_create_global_step before calling increment."
-        )
-    with step.graph.as_default():
-        return step.assign_add(increment)
-
-
 def required_step_read(hook: str) -> Any:
     """`global_step_read`, for the hook of that name. RuntimeError in a graph without a global step."""
     value = global_step_read()

@@ -83,11 +83,6 @@ class HookedSession:
                 self.close()
             raise
 
-    @property
-    def tf_sess(self) -> Session:
-        """The session itself, by TensorFlow's name."""
-        return self.session
-
     def should_stop(self) -> bool:
         """Whether a hook or a thread has asked for the end. Raises what tells a thread that a task was lost."""
         try:
@@ -156,6 +151,4 @@ def _joined_options(of_hooks: Iterable[Any], of_caller: Any) -> RunOptions:
         joined.inter_op_thread_pool = max(joined.inter_op_thread_pool, options.inter_op_thread_pool)
         joined.output_partition_graphs |= options.output_partition_graphs
         joined.report_tensor_allocations_upon_oom |= options.report_tensor_allocations_upon_oom
-        joined.debug_options.debug_tensor_watch_opts.extend(options.debug_options.debug_tensor_watch_opts)
-        joined.debug_options.reset_disk_byte_usage |= options.debug_options.reset_disk_byte_usage
     return joined

@@ -28,7 +28,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.versions import GIT_VERSION, VERSION
 from tfexp.graph.while_context import WhileContext
 from tfexp.ops.variable_base import Variable
-from tfexp.train.graph_debug_info import graph_debug_info
 
 _log = logging.getLogger("tensorflow")
 
@@ -89,14 +88,12 @@ def export_meta_graph(
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
-    save_debug_info: bool = False,
 ) -> meta_graph_pb2.MetaGraphDef:
     """`graph` (the default graph if None) as a MetaGraphDef, written to `filename` where given. Source: TF 1.15.
 
     `export_scope` takes the nodes below a name scope, with names relative to it; `collection_list` the collections to keep.
     Collections with items that cannot be written are left out, with a warning. `clear_extraneous_savers` drops all savers,
-    and their nodes, but that of `saver_def`. `save_debug_info` also writes where the nodes were made: a GraphDebugInfo, to
-    `filename` with `.debug` in place of its extension.
+    and their nodes, but that of `saver_def`.
     """
     if executing_eagerly() and (graph is None or graph_def is None):
         raise RuntimeError(NO_GRAPH_EAGERLY)
@@ -129,8 +126,6 @@ def export_meta_graph(
         definition.saver_def.CopyFrom(saver_def)
     if filename:
         write_meta_graph(filename, definition, as_text)
-        if save_debug_info:
-            write_meta_graph(f"{os.path.splitext(filename)[0]}.debug", graph_debug_info(graph.get_operations()), as_text)
     return definition
 
 

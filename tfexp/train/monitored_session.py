@@ -49,13 +49,6 @@ class StepContext:
         raise StopIteration("step_fn has requested the iterations to stop.")
 
 
-class _Layer:
-    """What is around a session."""
-
-    def __init__(self, sess: Any):
-        self._sess = sess
-
-
 class _Monitored:
     """What both kinds of monitored sessions do; `_recovers`: whether a lost session is replaced."""
 
@@ -138,19 +131,6 @@ class _Monitored:
 
     def _is_closed(self) -> bool:
         return self._closed
-
-    @property
-    def _coordinated_creator(self) -> HookedSession | None:
-        """What has the session (`tf_sess`) and its coordinator (`coord`), by TensorFlow's name; None where there is none."""
-        return self._current
-
-    @property
-    def _sess(self) -> Any:
-        """The session within as many layers as TensorFlow has there: programs go through them, by `_sess`, to reach it."""
-        layered: Any = self._tf_sess()
-        for _ in range(3 if self._recovers else 2):
-            layered = _Layer(layered)
-        return layered
 
     def _drop(self) -> None:
         current, self._current = self._current, None

@@ -36,7 +36,8 @@ def MonitoredTrainingSession(
 
     The chief writes checkpoints into `checkpoint_dir` (every `save_checkpoint_secs`, 600, or `_steps`), summaries into
     `summary_dir` or else there (every `save_summaries_steps`, 100, or `_secs`), and every `log_step_count_steps` the steps
-    per second; None or 0 turns each off.
+    per second; None or 0 turns each off. The others wait for the chief's model for `max_wait_secs` at most
+    (DeadlineExceededError).
     """
     if not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)

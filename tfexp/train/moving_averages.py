@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from tfexp.core import dtypes
@@ -12,21 +12,11 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import group
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import (
-    add_to_collection,
-    colocate_with,
-    get_collection,
-    get_default_graph,
-    init_scope,
-    name_scope,
-)
-from tfexp.graph.tensor import Tensor
+from tfexp.graph.scopes import add_to_collection, colocate_with, get_collection, get_default_graph, init_scope, name_scope
 from tfexp.ops import state
 from tfexp.ops.cast import cast
 from tfexp.ops.elementwise_binary import minimum
 from tfexp.ops.elementwise_binary import pow as power
-from tfexp.ops.elementwise_division import div
-from tfexp.ops.elementwise_division import truediv as _truediv
 from tfexp.ops.initializers import zeros_initializer
 from tfexp.ops.variable_base import graph_of, node_name
 from tfexp.ops.variable_lists import moving_average_variables, trainable_variables
@@ -141,31 +131,20 @@ def assign_moving_average(variable: Any, value: Any, decay: Any, zero_debias: bo
         rest: Any = convert_to_tensor(1.0 - decay, name="decay")
         if rest.dtype.base_dtype is not variable.dtype.base_dtype:
             rest = cast(rest, variable.dtype.base_dtype)
-        move = _corrected if zero_debias else _moved
-        return move(variable, value, rest, scope)(variable, value)
+        if zero_debias:
+            return _assign_corrected(variable, value, rest, scope)
+        return state.assign_sub(variable, (variable - value) * rest, name=scope)
 
 
-# (a variable or its copy, the value) -> what moves it
-_Move = Callable[[Any, Any], Any]
-
-
-def _moved(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
-    return lambda own, value: state.assign_sub(own, (own - value) * rest, name=name)
-
-
-def _corrected(variable: Any, value: Any, rest: Any, name: str | None) -> _Move:
+def _assign_corrected(variable: Any, value: Any, rest: Any, name: str) -> Any:
     with variable_scope(node_name(variable), values=[variable, value, rest]) as scope, colocate_with(variable):
         dtype, zeros = variable.dtype.base_dtype, zeros_initializer()
         biased = get_variable(_free("biased", scope), variable.get_shape(), dtype, zeros, trainable=False)
         steps = get_variable(_free("local_step", scope), [], dtype, zeros, trainable=False)
-
-    def move(own: Any, value: Any) -> Any:
-        biased_now: Any = state.assign_sub(biased, (biased - value) * rest)
-        steps_now = state.assign_add(steps, 1)
-        unbiased = biased_now / (1.0 - power(1.0 - rest, steps_now))
-        return state.assign(own, unbiased, name=name)
-
-    return move
+    biased_now: Any = state.assign_sub(biased, (biased - value) * rest)
+    steps_now = state.assign_add(steps, 1)
+    unbiased = biased_now / (1.0 - power(1.0 - rest, steps_now))
+    return state.assign(variable, unbiased, name=name)
 
 
 def _free(name: str, scope: VariableScope) -> str:
@@ -175,25 +154,3 @@ def _free(name: str, scope: VariableScope) -> str:
     taken = {node_name(variable) for variable in scope.global_variables()}
     numbered = itertools.chain([name], (f"{name}_{number}" for number in itertools.count(1)))
     return next(candidate for candidate in numbered if f"{scope.name}/{candidate}" not in taken)
-
-
-def weighted_moving_average(
-    value: Any, decay: Any, weight: Any, truediv: bool = True, collections: Any = None, name: str | None = None
-) -> Tensor:
-    """The moving average of `value`, in which each counts as much as its `weight` says: of both products, then divided.
-
-    Two variables, in `collections` (GLOBAL_VARIABLES if None), hold the averages of `value * weight` and of `weight`;
-    where `truediv` is False integers are divided as integers. Source: `moving_averages.weighted_moving_average`, TF 1.15.
-    """
-    where = [GraphKeys.GLOBAL_VARIABLES] if collections is None else collections
-    with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
-
-        def kept(label: str, like: Any) -> Any:
-            zeros = zeros_initializer()
-            return get_variable(label, like.get_shape(), like.dtype.base_dtype, zeros, trainable=False, collections=where)
-
-        product = assign_moving_average(kept("value_x_weight", value), value * weight, decay, zero_debias=False)
-        total = assign_moving_average(kept("weight", weight), weight, decay, zero_debias=False)
-        divide = _truediv if truediv else div
-        average: Tensor = divide(product, total, name=scope.name)
-        return average

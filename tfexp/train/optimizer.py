@@ -34,7 +34,6 @@ from tfexp.ops.array_unique import unique
 from tfexp.ops.resource_state import assign_add_variable_op
 from tfexp.ops.resource_variables import is_resource_variable
 from tfexp.ops.segment import unsorted_segment_sum
-from tfexp.ops.trackable import Trackable, variables_made
 from tfexp.ops.variable_base import graph_of, node_name
 from tfexp.ops.variable_lists import trainable_variables
 from tfexp.ops.variables import Variable
@@ -77,7 +76,7 @@ _UPDATES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-class Optimizer(Trackable):
+class Optimizer:
     """Base class. `name` scopes the update ops and names the slots."""
 
     GATE_NONE = 0
@@ -196,7 +195,8 @@ class Optimizer(Trackable):
         variables = [v for g, v in pairs if g is not None]
         if not variables:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
-        self._ready_slots(variables)
+        with init_scope():
+            self._create_slots(variables)
         with name_scope(name, self._name) as scope:
             self._prepare()
             updates = []
@@ -246,14 +246,6 @@ class Optimizer(Trackable):
             made.extend(v for v in slots.values() if graph_of(v) is current)
         return sorted(made, key=lambda v: v.name)
 
-    def _checkpoint_children(self) -> list[tuple[str, Any]]:
-        graph = get_default_graph().outermost
-        return sorted((name, variable) for (name, of), variable in self._non_slots.items() if of is graph)
-
-    def _checkpoint_slots(self, variable: Any) -> list[tuple[str, Any]]:
-        named = [(name, self.get_slot(variable, name)) for name in self.get_slot_names()]
-        return [(name, slot) for name, slot in named if slot is not None]
-
     def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
         return self._slots.setdefault(slot_name, {})
 
@@ -278,7 +270,7 @@ class Optimizer(Trackable):
         return slots[_key(var)]
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
-        """A variable of the optimizer's own, one per graph."""
+        """A variable of the optimizer's own, one per graph, on the device of the variable `colocate_with`."""
         graph = graph_of(colocate_with)
         key = (name, graph)
         if key not in self._non_slots:
@@ -292,17 +284,6 @@ class Optimizer(Trackable):
         if graph is None and executing_eagerly():
             graph = get_default_graph()
         return self._non_slots.get((name, graph if graph is None else graph.outermost))
-
-    def _ready_slots(self, variables: list[Any]) -> None:
-        """Create what the variables need, with the values of a checkpoint that waits for it."""
-        before = self._count()
-        with init_scope():
-            self._create_slots(variables)
-        if self._count() > before:
-            variables_made(self)
-
-    def _count(self) -> int:
-        return len(self._non_slots) + sum(map(len, self._slots.values()))
 
     # --- what a subclass says ------------------------------------------------------------------------------------
 
@@ -376,10 +357,8 @@ def _registered(train_op: Any) -> Any:
     if executing_eagerly():
         return None
     train_op = train_op.op if isinstance(train_op, Tensor) else train_op
-    noted = train_op
-    if not isinstance(train_op, Operation):
-        # A variable after its assignment is known by that; of what copies give, the first part stands for all.
-        noted = train_op.op if isinstance(train_op, Variable) else train_op._as_graph_element().op
+    # A variable after its assignment is known by that.
+    noted = train_op if isinstance(train_op, Operation) else train_op.op
     collection = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
     if noted not in collection:
         collection.append(noted)

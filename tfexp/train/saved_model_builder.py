@@ -81,10 +81,6 @@ class SavedModelBuilder:
             self._add(saver, tags, signature_def_map, assets, clear_devices, strip_default_attrs)
         self._has_saved_variables = True
 
-    def use_saved_variables(self) -> None:
-        """Someone else has written the variables where this writes them: graphs may be added from here on."""
-        self._has_saved_variables = True
-
     def add_meta_graph(
         self,
         tags: Sequence[str],

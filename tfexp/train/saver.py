@@ -22,8 +22,7 @@ from tfexp.graph.scopes import executing_eagerly, get_default_graph
 from tfexp.ops import variable_lists
 from tfexp.train import meta_graph
 from tfexp.train.global_step import global_step as step_of
-from tfexp.train.object_graph import names_to_keys
-from tfexp.train.save_graph import SaveGraphBuilder, saveables_from, values_by_key
+from tfexp.train.save_graph import SaveGraphBuilder, saveables_from
 
 _log = logging.getLogger("tensorflow")
 
@@ -72,8 +71,6 @@ class Saver:
         self._allow_empty, self._pad_step_number = allow_empty, pad_step_number
         self._relative, self._filename = save_relative_paths, filename
         self._is_empty = False
-        # By the keys that names have in a checkpoint of objects, what restores it.
-        self._by_objects: dict[frozenset[tuple[str, str]], Saver] = {}
         # (path, seconds) of the checkpoints that may be deleted one day, oldest first.
         self._last_checkpoints: list[tuple[str, float]] = []
         self._to_be_deleted: list[tuple[str, float]] = []
@@ -169,7 +166,6 @@ class Saver:
         write_meta_graph: bool = True,
         write_state: bool = True,
         strip_default_attrs: bool = False,
-        save_debug_info: bool = False,
     ) -> str | None:
         """Write a checkpoint `save_path[-global_step]` and its MetaGraph; returns its path (None if empty).
 
@@ -199,7 +195,6 @@ class Saver:
                     self.export_meta_graph(
                         checkpoint_state.meta_graph_path(path, meta_graph_suffix),
                         strip_default_attrs=strip_default_attrs,
-                        save_debug_info=save_debug_info,
                     )
             if self._is_empty:
                 return None
@@ -232,9 +227,8 @@ class Saver:
     def restore(self, sess: Any, save_path: str) -> None:
         """Assign the variables from the checkpoint `save_path`; they need no initialization.
 
-        One that `tf.train.Checkpoint` wrote is read by the names that its variables had. Raises ValueError where there is no
-        checkpoint, NotFoundError for a key it does not have, InvalidArgumentError for another dtype or shape, DataLossError
-        for damage.
+        Raises ValueError where there is no checkpoint, NotFoundError for a key it does not have, InvalidArgumentError for
+        another dtype or shape, DataLossError for damage.
         """
         if self._is_empty:
             return
@@ -250,34 +244,9 @@ class Saver:
             definition = self._built("restore")
             sess.run(definition.restore_op_name, {definition.filename_tensor_name: path})
         except errors.NotFoundError as error:
-            if (keys := names_to_keys(path)) is not None:
-                self._restore_objects(sess, path, keys)
-                return
             raise _explained(error, "a Variable name or other graph key that is missing from the checkpoint") from error
         except errors.InvalidArgumentError as error:
             raise _explained(error, "a mismatch between the current graph and the graph from the checkpoint") from error
-
-    def _restore_objects(self, sess: Any, path: str, keys: dict[str, str]) -> None:
-        """From a checkpoint of objects: `keys` has their keys by the names that they had."""
-        _log.warning(
-            "Restoring an object-based checkpoint using a name-based saver. This may be somewhat fragile, and will re-build "
-            "the Saver. Instead, consider loading object-based checkpoints using tf.train.Checkpoint()."
-        )
-        source = variable_lists.all_saveable_objects() if self._var_list is None else self._var_list
-        by_name = values_by_key(source)
-        if missing := sorted(by_name.keys() - keys.keys()):
-            gone = ", ".join(sorted(keys.keys() - by_name.keys()))
-            raise errors.NotFoundError(
-                None,
-                None,
-                f"Existing variables not in the checkpoint: {', '.join(missing)}. Names in the checkpoint that no variable "
-                f"has now: {gone}. The checkpoint {path} was written by objects (tf.train.Checkpoint), which tf.train.Saver "
-                "finds by the names that they had then.",
-            )
-        wanted = frozenset((name, keys[name]) for name in by_name)
-        if wanted not in self._by_objects:
-            self._by_objects[wanted] = Saver({keys[name]: by_name[name] for name in by_name}, self._reshape)
-        self._by_objects[wanted].restore(sess, path)
 
     # --- MetaGraph -----------------------------------------------------------------------------------------------
 
@@ -315,7 +284,6 @@ class Saver:
         clear_devices: bool = False,
         clear_extraneous_savers: bool = False,
         strip_default_attrs: bool = False,
-        save_debug_info: bool = False,
     ) -> Any:
         """The default graph with this saver as a MetaGraphDef; written to `filename` where given."""
         return meta_graph.export_meta_graph(
@@ -328,7 +296,6 @@ class Saver:
             clear_devices=clear_devices,
             clear_extraneous_savers=clear_extraneous_savers,
             strip_default_attrs=strip_default_attrs,
-            save_debug_info=save_debug_info,
         )
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from tensorboard.compat.proto.meta_graph_pb2 import SignatureDef, TensorInfo
 
 from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape
-from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
@@ -31,13 +29,6 @@ def build_tensor_info(tensor: Any) -> TensorInfo:
         info.coo_sparse.dense_shape_tensor_name = tensor.dense_shape.name
     else:
         info.name = tensor.name
-    return info
-
-
-def build_tensor_info_from_op(op: Operation) -> TensorInfo:
-    """An operation, by name: it has no type and no shape."""
-    info = TensorInfo(name=op.name)
-    info.tensor_shape.CopyFrom(TensorShape(None).as_proto())
     return info
 
 

@@ -12,15 +12,13 @@ from tfexp.formats.event import EventFileWriter
 from tfexp.graph.graph import Graph
 from tfexp.graph.scopes import get_default_graph
 from tfexp.train import meta_graph
-from tfexp.train.plugin_assets import write_plugin_assets
-from tfexp.train.session_events import SessionEventWriter
 
 
 class FileWriter:
     """Writes events into a new file in `logdir`; use it as a context manager or `close` it.
 
     `graph` is written first, and its MetaGraphDef; that of a GraphDef has the default graph's collections. Adding after
-    `close` raises RuntimeError unless `reopen`ed. With `session`, ops in its graph write, on its server.
+    `close` only warns, until `reopen`.
     """
 
     def __init__(
@@ -31,13 +29,8 @@ class FileWriter:
         flush_secs: float = 120,
         graph_def: Any = None,
         filename_suffix: str | None = None,
-        session: Any = None,
     ):
-        self._writer: EventFileWriter | SessionEventWriter
-        if session is None:
-            self._writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
-        else:
-            self._writer = SessionEventWriter(session, logdir, max_queue, flush_secs, filename_suffix)
+        self._writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
         self._closed = False
         self._seen_metadata: set[str] = set()
         self._session_run_tags: set[str] = set()
@@ -103,7 +96,6 @@ class FileWriter:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         if isinstance(graph, Graph):
             definition = graph.as_graph_def(add_shapes=True)
-            write_plugin_assets(graph, self.get_logdir())
         elif isinstance(graph, graph_pb2.GraphDef) or isinstance(graph_def, graph_pb2.GraphDef):
             definition = graph_def if graph is None else graph
         else:
