@@ -12,7 +12,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "tfexp.data.options": "Options",
         "tfexp.data.readers": "FixedLengthRecordDataset TextLineDataset TFRecordDataset",
-        "tfexp.data.specs": "DatasetSpec",
     },
     modules={
         "tfexp.data": "experimental",

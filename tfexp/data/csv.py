@@ -16,15 +16,14 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import NotFoundError
 from tfexp.core.shape import TensorShape
 from tfexp.data.dataset import Dataset, mapped
-from tfexp.data.files import AUTOTUNE, shuffled_and_repeated
-from tfexp.data.interleaving import parallel_interleave
 from tfexp.data.structure import Component, spec_of
+from tfexp.data.transformations import AUTOTUNE, parallel_interleave
+from tfexp.data.transformations import ignore_errors as passing_over_errors
 from tfexp.formats.compressed_file import open_file
 from tfexp.formats.file_errors import file_error
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.dataset_csv import csv_dataset_v2
-from tfexp.ops.dataset_files import ignore_errors_dataset
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 _BUFFER = 4 << 20
@@ -164,10 +163,11 @@ def make_csv_dataset(
 
     records = dataset.apply(parallel_interleave(filename_to_dataset, num_parallel_reads or 1, sloppy=sloppy))
     if ignore_errors:
-        records = Dataset(
-            ignore_errors_dataset(records._variant_tensor, **records._flat_structure), records._element, records
-        )
-    records = shuffled_and_repeated(records, num_epochs, shuffle, shuffle_buffer_size, shuffle_seed)
+        records = records.apply(passing_over_errors())
+    if shuffle:
+        records = records.shuffle(shuffle_buffer_size, shuffle_seed)
+    if num_epochs != 1:
+        records = records.repeat(num_epochs)
     batches = records.batch(batch_size, drop_remainder=num_epochs is None)
     ahead = AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size
     return mapped(batches, map_fn, keeps=True, inter_op=False).prefetch(ahead)

@@ -8,18 +8,14 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.nest import Composite
 from tfexp.core.shape import TensorShape
-from tfexp.data.eager_iterator import EagerIterator
-from tfexp.data.elements import batched, check_predicate, normalize, text_of
 from tfexp.data.functions import DatasetFunction, stateful_function
 from tfexp.data.generator import generator_variant
-from tfexp.data.iterator import Iterator, make_initializable_iterator, make_one_shot_iterator
+from tfexp.data.iterator import EagerIterator, Iterator, make_initializable_iterator, make_one_shot_iterator
 from tfexp.data.options import Options, merged
 from tfexp.data.padding import padded_shape, padding_value
 from tfexp.data.seeds import seed_tensors
-from tfexp.data.sparse import slices_of_sparse
-from tfexp.data.specs import DatasetSpec, spec_structure
+from tfexp.data.sparse import SPARSE
 from tfexp.data.structure import (
     KINDS,
     Component,
@@ -27,6 +23,7 @@ from tfexp.data.structure import (
     Structured,
     as_tensor,
     as_values,
+    batched,
     components_of,
     flatten,
     flatten_up_to,
@@ -35,8 +32,9 @@ from tfexp.data.structure import (
     pack_as,
     slices_tensor,
     spec_of,
+    text_of,
 )
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import dataset as sources
@@ -50,10 +48,10 @@ from tfexp.ops.array_identity import identity
 from tfexp.ops.check import Assert
 from tfexp.ops.comparison import greater
 from tfexp.ops.dataset_cache import cache_dataset
+from tfexp.ops.dataset_options import options_dataset
 from tfexp.ops.dataset_prefetch import prefetch_dataset
 from tfexp.ops.dataset_reduce import reduce_dataset
 from tfexp.ops.dataset_shuffle import shuffle_dataset
-from tfexp.ops.dataset_wrap import options_dataset, rewrite_dataset
 from tfexp.ops.elementwise_binary import add, maximum
 from tfexp.ops.files import matching_files
 from tfexp.ops.string_join import reduce_join
@@ -61,18 +59,15 @@ from tfexp.ops.string_join import reduce_join
 _PARALLEL_LENGTH = -1  # AUTOTUNE
 
 
-class Dataset(Structured, Composite):
+class Dataset(Structured):
     """A sequence of elements, each a structure of tensors. `tf.data.Dataset`.
 
     `variant` is the node's output, `element` a structure of `Component`s; options come from the `inputs`.
     """
 
-    _keeps = False  # whether a map's node says that it gives as many elements as there were
-
     def __init__(self, variant: Tensor, element: Any, *inputs: Dataset):
         self._variant_tensor = variant
         self._element = element
-        self._sources = inputs
         self._options: Options = inputs[0]._options if len(inputs) == 1 else merged(data._options for data in inputs)
 
     def __repr__(self) -> str:
@@ -80,30 +75,8 @@ class Dataset(Structured, Composite):
 
     __str__ = __repr__
 
-    @property
-    def nested_parts(self) -> Tensor:
-        return self._variant_tensor
-
-    def with_nested_parts(self, components: Any) -> Dataset:
-        return Dataset(components, self._element)
-
     def _made(self, variant: Tensor, element: Any = None) -> Dataset:
         return Dataset(variant, self._element if element is None else element, self)
-
-    @property
-    def element_spec(self) -> Any:
-        """The structure of the elements, a TypeSpec for each part."""
-        return spec_structure(self._element)
-
-    _element_structure = element_spec
-
-    @property
-    def _type_spec(self) -> DatasetSpec:
-        return DatasetSpec(self.element_spec)
-
-    def _inputs(self) -> list[Dataset]:
-        """The data sets that this one is made of."""
-        return list(self._sources)
 
     # --- from nothing --------------------------------------------------------------------------------------------
 
@@ -129,11 +102,6 @@ class Dataset(Structured, Composite):
         element = map_leaves(lambda c: c.slice(), element)
         values = [slices_tensor(leaf) for leaf in leaves]
         return Dataset(sources.tensor_slice_dataset(values, output_shapes=[c.node_shape for c in flatten(element)]), element)
-
-    @staticmethod
-    def from_sparse_tensor_slices(sparse_tensor: Any) -> Dataset:
-        """The rows of a SparseTensor: (indices, values, dense shape) of each. TypeError for anything else."""
-        return Dataset(*slices_of_sparse(sparse_tensor))
 
     @staticmethod
     def range(*args: Any) -> Dataset:
@@ -308,23 +276,6 @@ class Dataset(Structured, Composite):
         element = map_leaves(lambda c: Component(dtypes.variant, TensorShape([]), c, DATASET), self._element)
         return self._made(windows.window_dataset(self._variant_tensor, *numbers, drop, **spec_of(element)), element)
 
-    def unbatch(self) -> Dataset:
-        """The slices of the elements along their first axis."""
-        return self.unbatched()
-
-    def unbatched(self, keeps: bool | None = None) -> Dataset:
-        """As `unbatch`; `keeps`: the node says that there are as many elements as before it cuts them into slices."""
-        if any(c.shape.rank == 0 for c in flatten(self._element)):
-            raise ValueError(f"Cannot unbatch a data set with scalar components: {text_of(self.output_shapes)}")
-        known = {c.shape[0].value for c in flatten(self._element) if c.shape.rank is not None} - {None}
-        if len(known) > 1:
-            raise ValueError(
-                f"Cannot unbatch an input whose components have different batch sizes: {text_of(self.output_shapes)}"
-            )
-        normal = mapped(self, normalize, keeps=keeps)
-        element = map_leaves(lambda c: c.slice(), self._element)
-        return self._made(batches.unbatch_dataset(normal._variant_tensor, **spec_of(element)), element)
-
     # --- functions -----------------------------------------------------------------------------------------------
 
     def map(self, map_func: Callable[..., Any], num_parallel_calls: Any = None) -> Dataset:
@@ -336,8 +287,6 @@ class Dataset(Structured, Composite):
         calls = _int64(num_parallel_calls, "num_parallel_calls")
         variant = maps.parallel_map_dataset_v2(self._variant_tensor, function.captured, calls, **attrs)
         return self._made(variant, function.result)
-
-    map_with_legacy_function = map
 
     def flat_map(self, map_func: Callable[..., Any]) -> Dataset:
         """The elements of the data sets that `map_func` makes, one data set after another."""
@@ -372,13 +321,14 @@ class Dataset(Structured, Composite):
     def filter(self, predicate: Callable[..., Any]) -> Dataset:
         """The elements for which `predicate` is true."""
         function = traced(predicate, "Dataset.filter()", self._element)
-        check_predicate(function)
+        result = function.result
+        if not (isinstance(result, Component) and result.dtype is dtypes.bool and result.shape.is_compatible_with([])):
+            what = text_of(map_leaves(lambda c: c.dtype, result))
+            raise ValueError(f"`predicate` return type must be convertible to a scalar boolean tensor. Was {what}.")
         variant = maps.filter_dataset(
             self._variant_tensor, function.captured, predicate=function.named, **self._flat_structure
         )
         return self._made(variant)
-
-    filter_with_legacy_function = filter
 
     def reduce(self, initial_state: Any, reduce_func: Callable[..., Any]) -> Any:
         """`reduce_func(state, element)` from `initial_state` through all elements: the last state, as tensors."""
@@ -391,11 +341,6 @@ class Dataset(Structured, Composite):
         )
         return as_values(results, function.result)
 
-    def enumerate(self, start: Any = 0) -> Dataset:
-        """The elements with their numbers before them."""
-        numbers = Dataset.range(start, np.iinfo(np.int64).max)
-        return Dataset.zip((replicated(numbers), self))
-
     def apply(self, transformation_func: Callable[[Dataset], Dataset]) -> Dataset:
         """`transformation_func` of this data set; TypeError when that is no data set."""
         result = transformation_func(self)
@@ -404,10 +349,7 @@ class Dataset(Structured, Composite):
         return result
 
     def with_options(self, options: Options) -> Dataset:
-        """This data set; what `options` sets is kept with it. No option changes what comes out.
-
-        ValueError where other options were set before.
-        """
+        """This data set, whose parallel maps run as `options` say. ValueError where other options were set before."""
         if not isinstance(options, Options):
             raise TypeError(f"Incompatible options type: {type(options)} vs {Options}")
         with colocate_with(self._variant_tensor._op):
@@ -438,9 +380,8 @@ class Dataset(Structured, Composite):
         return make_initializable_iterator(self, shared_name)
 
 
-def mapped(dataset: Dataset, function: Callable[..., Any], *, keeps: bool | None = None, inter_op: bool = True) -> Dataset:
-    """`Dataset.map`; `keeps`: the node says that there are as many elements as before (None: if TensorFlow's does)."""
-    keeps = dataset._keeps if keeps is None else keeps
+def mapped(dataset: Dataset, function: Callable[..., Any], *, keeps: bool = False, inter_op: bool = True) -> Dataset:
+    """`Dataset.map`; `keeps`, `inter_op`: what the node says of how many elements there are, and of threads."""
     call = traced(function, "Dataset.map()", dataset._element)
     attrs = {"preserve_cardinality": keeps, "use_inter_op_parallelism": inter_op, **spec_of(call.result)}
     variant = maps.map_dataset(dataset._variant_tensor, call.captured, f=call.named, **attrs)
@@ -451,16 +392,9 @@ def of_datasets(map_func: Callable[..., Any], name: str, dataset: Dataset) -> Da
     """`map_func` of the elements of `dataset` as a graph function; TypeError unless it makes data sets."""
     function = traced(map_func, name, dataset._element)
     if not (isinstance(function.result, Component) and function.result.kind is DATASET):
-        raise TypeError(f"`map_func` must return a `Dataset` object. Got {spec_structure(function.result)}")
+        types = text_of(map_leaves(lambda c: c.dtype, function.result))
+        raise TypeError(f"`map_func` must return a `Dataset` object. Got {types}")
     return function
-
-
-def replicated(dataset: Dataset) -> Dataset:
-    """The same data set; TensorFlow marks it so that each of several readers gets all of it."""
-    with name_scope("RewriteDataset") as scope:
-        rewrite = constant("replicate_on_split", name="rewrite_name")
-        variant = rewrite_dataset(dataset._variant_tensor, rewrite, **dataset._flat_structure, name=scope)
-    return Dataset(variant, dataset._element, dataset)
 
 
 def traced(function: Callable[..., Any], transformation: str, element: Any, unpack: bool = False) -> DatasetFunction:
@@ -479,9 +413,6 @@ class _DatasetKind(Kind):
     def component(self, value: Dataset) -> Component:
         return Component(dtypes.variant, TensorShape([]), value._element, DATASET)
 
-    def legacy(self, component: Component) -> Any:
-        return spec_structure(component)
-
     def to_tensor(self, value: Dataset) -> Tensor:
         return value._variant_tensor
 
@@ -490,7 +421,7 @@ class _DatasetKind(Kind):
 
 
 DATASET = _DatasetKind()
-KINDS.append(DATASET)
+KINDS.extend([SPARSE, DATASET])
 
 
 # --- pieces ------------------------------------------------------------------------------------------------------------

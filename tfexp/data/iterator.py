@@ -9,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
+from tfexp.core.errors import OutOfRangeError
 from tfexp.core.nest import assert_same_structure
-from tfexp.data.eager_iterator import EagerIterator
-from tfexp.data.iterator_saving import SavedPosition
-from tfexp.data.specs import spec_structure
-from tfexp.data.statistics import variant_to_run
 from tfexp.data.structure import Structured, as_values, components_of, flatten, spec_of
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
@@ -36,7 +33,7 @@ GET_NEXT_CALL_WARNING_MESSAGE = (
 )
 
 
-class Iterator(Structured, SavedPosition):
+class Iterator(Structured):
     """Where a program gets a data set's elements from: `get_next()` is a structure of tensors.
 
     Programs rarely make one from its `iterator_resource`, but those that find that of an imported graph may: the three
@@ -99,11 +96,6 @@ class Iterator(Structured, SavedPosition):
         return Iterator._over(resource, None, element)
 
     @property
-    def element_spec(self) -> Any:
-        """The structure of the elements, a TypeSpec for each part."""
-        return spec_structure(self._element)
-
-    @property
     def initializer(self) -> Operation:
         """The operation that begins the data set; ValueError for an iterator that has none."""
         if self._initializer is None:
@@ -128,7 +120,7 @@ class Iterator(Structured, SavedPosition):
                 )
         with colocate_with(self._iterator_resource.op):
             operation: Operation = ops.make_iterator(
-                variant_to_run(dataset), self._iterator_resource, name=name or "make_initializer"
+                dataset._variant_tensor, self._iterator_resource, name=name or "make_initializer"
             )
         return operation
 
@@ -149,13 +141,39 @@ class Iterator(Structured, SavedPosition):
         return handle
 
 
+class EagerIterator(Structured):
+    """Goes through a data set once; `get_next()` raises OutOfRangeError at its end, `next(iterator)` StopIteration."""
+
+    def __init__(self, dataset: Dataset):
+        self._element = dataset._element
+        self._spec = dataset._flat_structure
+        self._iterator_resource = ops.iterator_v2(container="", shared_name="", **self._spec)
+        ops.make_iterator(dataset._variant_tensor, self._iterator_resource)
+
+    def __iter__(self) -> EagerIterator:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
+    next = __next__
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element, as a structure of values."""
+        values = ops.iterator_get_next(self._iterator_resource, **self._spec)
+        return as_values(values, self._element)
+
+
 def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None) -> Iterator:
     """An iterator that begins `dataset` whenever its `initializer` runs."""
     if executing_eagerly():
         raise RuntimeError("dataset.make_initializable_iterator is not supported when eager execution is enabled.")
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.iterator_v2(container="", shared_name=shared_name or "", **dataset._flat_structure)
-        initializer = ops.make_iterator(variant_to_run(dataset), resource)
+        initializer = ops.make_iterator(dataset._variant_tensor, resource)
         return Iterator._over(resource, initializer, dataset._element)
 
 
@@ -170,7 +188,7 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
     graph = ByValueGraph(f"_make_dataset_{secrets.token_urlsafe(8)}", outer)
     try:
         with graph.as_default():
-            copy = graph.capture(variant_to_run(dataset))
+            copy = graph.capture(dataset._variant_tensor)
     except ValueError as error:
         raise ValueError(
             "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does not support "

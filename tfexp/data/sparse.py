@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.shape import TensorShape
-from tfexp.data.structure import KINDS, Component, Kind
+from tfexp.data.structure import Component, Kind
 from tfexp.graph.convert import constant
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor, is_sparse
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack, unstack
-from tfexp.ops.dataset_sparse_slices import sparse_tensor_slice_dataset
 from tfexp.ops.sparse_serial import deserialize_op, serialize_many_op, serialize_op
 
 
@@ -61,16 +59,3 @@ def _with_known(dims: Tensor, known: tuple[int | None, ...]) -> Tensor:
 
 
 SPARSE = _Sparse()
-KINDS.append(SPARSE)
-
-
-def slices_of_sparse(sparse_tensor: Any) -> tuple[Tensor, Any]:
-    """(variant, element) of the data set of its rows: (indices, values, dense shape) each. TypeError for anything else."""
-    if not isinstance(sparse_tensor, SparseTensor):
-        raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse_tensor!r}.")
-    shape = sparse_tensor.shape
-    rank = None if shape.rank is None else shape.rank - 1
-    indices = Component(dtypes.int64, TensorShape([None, rank]))
-    values = Component(sparse_tensor.dtype, TensorShape([None]))
-    dims = Component(dtypes.int64, TensorShape([rank]))
-    return sparse_tensor_slice_dataset(*sparse_tensor.parts), (indices, values, dims)

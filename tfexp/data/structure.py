@@ -1,8 +1,7 @@
-"""The structure of a data set's elements: tuples, named tuples, dicts and classes of `attrs` of components, in any nesting.
+"""The structure of a data set's elements: tuples, named tuples and dicts of components, in any nesting.
 
 A list is no structure here: it is one component, a tensor. Dicts are flattened in the order of their sorted keys. What is no
-plain tensor (a sparse or a ragged tensor, a data set, an optional value) has a `Kind`: how it becomes a tensor of the nodes,
-and back.
+plain tensor (a sparse tensor, or a data set: a window) has a `Kind`: how it becomes a tensor of the nodes, and back.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ from typing import Any, ClassVar
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.nest import attrs_fields
 from tfexp.core.shape import TensorShape, as_shape
+from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -48,21 +47,9 @@ class Kind(abc.ABC):
     def from_tensor(self, tensor: Tensor, component: Component) -> Any:
         """What a tensor stands for."""
 
-    def legacy(self, component: Component) -> Any:
-        """What `output_types`, `output_shapes` and `output_classes` all say of one; None: dtype, shape and class."""
-        return None
-
     def to_slices(self, value: Any) -> Tensor:
         """The vector of the tensors that stand for its slices along its first axis; TypeError where it has none."""
         raise TypeError(f"{value!r} cannot be cut into slices")
-
-    def inner_of_batch(self, inner: Any) -> Any:
-        """`inner` of a batch of values that have this one."""
-        return inner
-
-    def inner_of_slice(self, inner: Any) -> Any:
-        """`inner` of the slices of a value that has this one."""
-        return inner
 
 
 @dataclass(frozen=True)
@@ -78,11 +65,6 @@ class Component:
     def value_class(self) -> type:
         """What `output_classes` says of it."""
         return Tensor if self.kind is None else self.kind.value_class
-
-    @property
-    def legacy(self) -> Any:
-        """What `output_types` and kin all say (of data sets and optionals: a TypeSpec); None where they differ."""
-        return None if self.kind is None else self.kind.legacy(self)
 
     @property
     def node_dtype(self) -> DType:
@@ -111,13 +93,11 @@ class Component:
 
     def batch(self, length: int | None) -> Component:
         """The component of `length` of these (None: of some), along a new first axis."""
-        inner = self.inner if self.kind is None else self.kind.inner_of_batch(self.inner)
-        return Component(self.dtype, TensorShape([length]).concatenate(self.shape), inner, self.kind)
+        return self.with_shape(TensorShape([length]).concatenate(self.shape))
 
     def slice(self) -> Component:
         """The component of the slices along its first axis."""
-        inner = self.inner if self.kind is None else self.kind.inner_of_slice(self.inner)
-        return Component(self.dtype, self.shape[1:], inner, self.kind)
+        return self.with_shape(self.shape[1:])
 
 
 KINDS: list[Kind] = []
@@ -129,7 +109,7 @@ def kind_of(value: Any) -> Kind | None:
 
 
 def is_structure(value: Any) -> bool:
-    return (isinstance(value, (tuple, Mapping)) or attrs_fields(value) is not None) and kind_of(value) is None
+    return isinstance(value, (tuple, Mapping)) and kind_of(value) is None
 
 
 def flatten(structure: Any) -> list[Any]:
@@ -138,8 +118,6 @@ def flatten(structure: Any) -> list[Any]:
         return [leaf for key in sorted(structure) for leaf in flatten(structure[key])]
     if isinstance(structure, tuple) and kind_of(structure) is None:
         return [leaf for part in structure for leaf in flatten(part)]
-    if (fields := attrs_fields(structure)) is not None:
-        return [leaf for name in fields for leaf in flatten(getattr(structure, name))]
     return [structure]
 
 
@@ -160,8 +138,6 @@ def _pack(structure: Any, leaves: Any) -> Any:
     if isinstance(structure, tuple) and kind_of(structure) is None:
         parts = [_pack(part, leaves) for part in structure]
         return type(structure)(*parts) if hasattr(structure, "_fields") else tuple(parts)
-    if (fields := attrs_fields(structure)) is not None:
-        return type(structure)(*[_pack(getattr(structure, name), leaves) for name in fields])
     return next(leaves)
 
 
@@ -179,32 +155,22 @@ class Structured:
     @property
     def output_types(self) -> Any:
         """The dtype of each component."""
-        return map_leaves(lambda c: c.legacy or c.dtype, self._element)
+        return map_leaves(lambda c: c.dtype, self._element)
 
     @property
     def output_shapes(self) -> Any:
         """The shape of each component."""
-        return map_leaves(lambda c: c.legacy or c.shape, self._element)
+        return map_leaves(lambda c: c.shape, self._element)
 
     @property
     def output_classes(self) -> Any:
         """`tf.Tensor`, or the class of sparse tensors and the like, for each component."""
-        return map_leaves(lambda c: c.legacy or c.value_class, self._element)
+        return map_leaves(lambda c: c.value_class, self._element)
 
     @property
     def _flat_structure(self) -> dict[str, Any]:
         """What every node of such elements says of them."""
         return spec_of(self._element)
-
-    @property
-    def _flat_types(self) -> list[DType]:
-        """The dtypes of the tensors that stand for an element between nodes."""
-        return [c.node_dtype for c in flatten(self._element)]
-
-    @property
-    def _flat_shapes(self) -> list[TensorShape]:
-        """Their shapes."""
-        return [c.node_shape for c in flatten(self._element)]
 
 
 def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
@@ -215,10 +181,6 @@ def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:
         if not isinstance(structure, Mapping) or set(shallow) != set(structure):
             raise ValueError(f"The two structures do not have the same keys: {shallow!r} and {structure!r}")
         return [leaf for key in sorted(shallow) for leaf in flatten_up_to(shallow[key], structure[key])]
-    if (fields := attrs_fields(shallow)) is not None:
-        if type(structure) is not type(shallow):
-            raise TypeError(f"The two structures are not of the same type: {shallow!r} and {structure!r}")
-        return [leaf for n in fields for leaf in flatten_up_to(getattr(shallow, n), getattr(structure, n))]
     if not isinstance(structure, (tuple, list)):
         raise TypeError(
             f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(structure)}."
@@ -286,9 +248,31 @@ def components_of(types: Any, shapes: Any = None, classes: Any = None) -> Any:
         classes = map_leaves(lambda t: Tensor, types)
 
     def component(dtype: Any, shape: Any, value_class: type) -> Component:
-        if isinstance(dtype, Component):
-            return dtype
         kind = next((kind for kind in KINDS if kind.value_class is value_class), None)
         return Component(dtypes.as_dtype(dtype), as_shape(shape), None, kind)
 
     return map_leaves(component, types, shapes, classes)
+
+
+# --- for people, and of batches ----------------------------------------------------------------------------------------
+
+
+def text_of(structure: Any) -> str:
+    """A structure of dtypes, shapes or classes as data sets print it."""
+    if isinstance(structure, dict):
+        return "{" + ", ".join(f"{key}: {text_of(value)}" for key, value in structure.items()) + "}"
+    if isinstance(structure, tuple):
+        return "(" + ", ".join(map(text_of, structure)) + ")"
+    return repr(structure) if isinstance(structure, DType) else str(structure)
+
+
+def batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Component]:
+    """The function from a component to that of its batches."""
+    size, drops = _known(batch_size), _known(drop_remainder)
+    length = int(size) if drops and size is not None else None
+    return lambda c: c.batch(length)
+
+
+def _known(value: Any) -> Any:
+    """What a number or a tensor always is; None where that depends on the run."""
+    return constant_value(value) if isinstance(value, Tensor) else value

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import abc
 import copy
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -29,19 +30,13 @@ State = Any
 COMMON = "output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''"
 
 
-# How many elements a data set has where that is no number, as `tf.data.experimental` calls it.
-INFINITE, UNKNOWN = -1, -2
-
-
 class Dataset(abc.ABC):
-    """A recipe for a sequence of elements. `cardinality`: how many there are; INFINITE, or UNKNOWN before they are counted.
+    """A recipe for a sequence of elements.
 
     A recipe may remember things from run to run (the seeds of a shuffle, cached elements). Where it is used at several
     places of one pipeline, each place has such a memory of its own: `fresh` copies the tree of recipes for an iterator.
     """
 
-    cardinality = UNKNOWN
-    reorders = False  # whether its elements are those of its source in another order
     mapped = False  # whether a function makes each element of one of its source
 
     @abc.abstractmethod
@@ -52,20 +47,9 @@ class Dataset(abc.ABC):
         """The same data set, with a memory of its own."""
         return self
 
-    def told(self, tell: Callable[[str, float], None]) -> Dataset:
-        """The same data set, in which what measures calls `tell(tag, number)`."""
+    def with_settings(self, changes: Mapping[str, Any]) -> Dataset:
+        """The same data set, in which these of the `Settings` of parallel maps are others."""
         return self
-
-    def divided(self, shards: int, index: int) -> Dataset | None:
-        """The same of every `shards`-th file, from number `index` on; None where its elements are not those of files."""
-        return None
-
-
-class OptionalValue:
-    """What the variant of an optional holds: an element, or None."""
-
-    def __init__(self, element: Element | None):
-        self.element = element
 
 
 class DatasetIterator(abc.ABC):
@@ -116,6 +100,20 @@ class DatasetIterator(abc.ABC):
         """End what runs in the background."""
 
 
+@dataclass(frozen=True)
+class Settings:
+    """How a parallel map runs: `in_order`, or results as they are there; in how many `threads` (0: one for each call)."""
+
+    in_order: bool = True
+    threads: int = 0
+
+    def fresh(self) -> Settings:
+        return self
+
+    def with_settings(self, changes: Mapping[str, Any]) -> Settings:
+        return replace(self, **changes)
+
+
 class Part(Protocol):
     """What a recipe is made of: other data sets, functions, what it remembers."""
 
@@ -125,35 +123,23 @@ class Part(Protocol):
 class FromRecipe(Dataset):
     """A data set whose iterators are made by a function of its parts; what it remembers, is theirs."""
 
-    def __init__(self, make: Callable[..., DatasetIterator], *parts: Part, cardinality: int = UNKNOWN):
+    def __init__(self, make: Callable[..., DatasetIterator], *parts: Part):
         self._make, self._parts = make, parts
-        self.cardinality = cardinality
 
     def iterator(self) -> DatasetIterator:
         return self._make(*self._parts)
 
     def fresh(self) -> Dataset:
-        return self._of([part.fresh() for part in self._parts])
+        return self._of(part.fresh() for part in self._parts)
 
-    def told(self, tell: Callable[[str, float], None]) -> Dataset:
-        return self.of_sources(lambda source: source.told(tell))
+    def with_settings(self, changes: Mapping[str, Any]) -> Dataset:
+        return self._of(
+            part.with_settings(changes) if isinstance(part, (Dataset, Settings)) else part for part in self._parts
+        )
 
-    def divided(self, shards: int, index: int) -> Dataset | None:
-        found = [part.divided(shards, index) for part in self._parts if isinstance(part, Dataset)]
-        sources = [source for source in found if source is not None]
-        if not sources or len(sources) < len(found):
-            return None
-        rest = iter(sources)
-        return self.of_sources(lambda _: next(rest), UNKNOWN)
-
-    def of_sources(self, change: Callable[[Dataset], Dataset], cardinality: int | None = None) -> Dataset:
-        """The same of other data sets, which `change` makes of its own."""
-        return self._of([change(part) if isinstance(part, Dataset) else part for part in self._parts], cardinality)
-
-    def _of(self, parts: Sequence[Part], cardinality: int | None = None) -> Dataset:
+    def _of(self, parts: Iterable[Part]) -> Self:
         made = copy.copy(self)
         made._parts = tuple(parts)
-        made.cardinality = self.cardinality if cardinality is None else cardinality
         return made
 
 
@@ -244,7 +230,7 @@ class _Once(DatasetIterator):
 @tensor_dataset.kernel("CPU")
 def _(ctx: Any, components: Sequence[Any]) -> Dataset:
     element = [kept(value) for value in components]
-    return FromRecipe(lambda: _Once(element), cardinality=1)
+    return FromRecipe(lambda: _Once(element))
 
 
 class _Slices(DatasetIterator):
@@ -289,7 +275,7 @@ def _(ctx: Any, components: Sequence[Any]) -> Dataset:
                 f"All components must have the same first dimension: component 0 has {len(arrays[0])}, component {i} has "
                 f"{len(array)}",
             )
-    return FromRecipe(lambda: _Slices(arrays), cardinality=len(arrays[0]))
+    return FromRecipe(lambda: _Slices(arrays))
 
 
 class _Range(DatasetIterator):
@@ -326,7 +312,7 @@ def _(ctx: Any, start: Any, stop: Any, step: Any, *, output_types: list[Any]) ->
         raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
     values = range(int(start), int(stop), int(step))
     dtype = np.dtype(output_types[0].as_numpy_dtype).type
-    return FromRecipe(lambda: _Range(values, dtype), cardinality=len(values))
+    return FromRecipe(lambda: _Range(values, dtype))
 
 
 class Elements(Dataset):

@@ -1,4 +1,4 @@
-"""Data sets whose elements are several of another's: batches, padded batches; and the way back."""
+"""Data sets whose elements are several of another's: batches, padded batches."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from tfexp.ops.dataset import (
     as_count,
     define_dataset,
     kept,
-    row,
 )
 
 Shape = tuple[int, ...]
 # What is said of (a component, the first element's shape of it, another element, that one's shape).
 Refused = Callable[[int, Shape, int, Shape], str]
 
-batch_dataset = define_dataset(f"BatchDataset(input_dataset: variant, batch_size: int64) -> (handle: variant) {{{COMMON}}}")
 batch_dataset_v2 = define_dataset(
     "BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool) -> (handle: variant) {parallel_copy: "
     f"bool = false; {COMMON}}}"
@@ -194,21 +192,7 @@ def _positive(batch_size: Any) -> int:
 def batches(dataset: Dataset, batch_size: Any, drop_remainder: Any, refused: Refused = _of_different_shapes) -> Dataset:
     """Elements stacked, so many at a time. Of a mapped data set, TensorFlow makes one node of both: batches fail as one."""
     size, drop = _positive(batch_size), bool(drop_remainder)
-    return FromRecipe(
-        lambda source: _Batch(source.iterator(), size, drop, refused, dataset.mapped),
-        dataset,
-        cardinality=_in_batches(dataset, size, drop),
-    )
-
-
-def _in_batches(dataset: Dataset, size: int, drop: bool) -> int:
-    count = dataset.cardinality
-    return count if count < 0 else count // size if drop else -(-count // size)
-
-
-@batch_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, batch_size: Any) -> Dataset:
-    return batches(dataset, batch_size, False)
+    return FromRecipe(lambda source: _Batch(source.iterator(), size, drop, refused, dataset.mapped), dataset)
 
 
 @batch_dataset_v2.kernel("CPU")
@@ -218,14 +202,10 @@ def _(ctx: Any, dataset: Dataset, batch_size: Any, drop_remainder: Any) -> Datas
 
 # --- padded batches ----------------------------------------------------------------------------------------------------
 
-_PADDED = "{Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ''}"
-padded_batch_dataset = define_dataset(
-    "PaddedBatchDataset(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: Toutput_types)"
-    f" -> (handle: variant) {_PADDED}"
-)
 padded_batch_dataset_v2 = define_dataset(
     "PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: "
-    "Toutput_types, drop_remainder: bool) -> (handle: variant) {parallel_copy: bool = false; " + _PADDED[1:]
+    "Toutput_types, drop_remainder: bool) -> (handle: variant) {parallel_copy: bool = false; Toutput_types: list(type) >= 1;"
+    " output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ''}"
 )
 
 
@@ -298,21 +278,6 @@ def _padded(values: Sequence[Any], shape: list[int], padding: Any, component: in
     return result
 
 
-def _padded_batches(dataset: Dataset, size: Any, shapes: Sequence[Any], paddings: Sequence[Any], drop: bool) -> Dataset:
-    number = _positive(size)
-    wanted, fill = [np.asarray(shape).tolist() for shape in shapes], [kept(padding)[()] for padding in paddings]
-    return FromRecipe(
-        lambda source: _PaddedBatch(source.iterator(), number, wanted, fill, drop),
-        dataset,
-        cardinality=_in_batches(dataset, number, drop),
-    )
-
-
-@padded_batch_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, batch_size: Any, padded_shapes: Sequence[Any], padding_values: Sequence[Any]) -> Dataset:
-    return _padded_batches(dataset, batch_size, padded_shapes, padding_values, False)
-
-
 @padded_batch_dataset_v2.kernel("CPU")
 def _(
     ctx: Any,
@@ -322,49 +287,6 @@ def _(
     padding_values: Sequence[Any],
     drop_remainder: Any,
 ) -> Dataset:
-    return _padded_batches(dataset, batch_size, padded_shapes, padding_values, bool(drop_remainder))
-
-
-# --- and back ----------------------------------------------------------------------------------------------------------
-
-unbatch_dataset = define_dataset(f"UnbatchDataset(input_dataset: variant) -> (handle: variant) {{{COMMON}}}")
-
-
-class _Unbatch(Chain):
-    def __init__(self, source: DatasetIterator):
-        super().__init__(source)
-        self.blocks = False
-        self._batch: list[np.ndarray] = []
-        self._position = 0
-
-    def next(self) -> Element | None:
-        while not self._batch or self._position >= len(self._batch[0]):
-            batch = self.source.next()
-            if batch is None:
-                return None
-            arrays = [np.asarray(value) for value in batch]
-            for number, array in enumerate(arrays):
-                if array.ndim == 0:
-                    raise InvalidArgumentError(None, None, "Input element must have a non-scalar value in each component.")
-                if len(array) != len(arrays[0]):
-                    raise InvalidArgumentError(
-                        None,
-                        None,
-                        "Input element must have the same batch size in each component. Component 0 had size "
-                        f"{len(arrays[0])} but component {number} had size, {len(array)}.",
-                    )
-            self._batch, self._position = arrays, 0
-        self._position += 1
-        return [row(array, self._position - 1) for array in self._batch]
-
-    def save(self) -> State:
-        return {"source": self.source.save(), "batch": self._batch, "position": self._position}
-
-    def restore(self, state: State) -> None:
-        self.source.restore(state["source"])
-        self._batch, self._position = list(state["batch"]), state["position"]
-
-
-@unbatch_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset) -> Dataset:
-    return FromRecipe(lambda source: _Unbatch(source.iterator()), dataset)
+    size, drop = _positive(batch_size), bool(drop_remainder)
+    shapes, fill = [np.asarray(shape).tolist() for shape in padded_shapes], [kept(value)[()] for value in padding_values]
+    return FromRecipe(lambda source: _PaddedBatch(source.iterator(), size, shapes, fill, drop), dataset)

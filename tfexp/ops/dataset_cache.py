@@ -7,6 +7,7 @@ Element i's component j is the tensor `"%7d_%d" % (i, j)` of the bundle, as in T
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,25 +42,19 @@ class Memory:
 
 
 class _Cached(Dataset):
-    """Keeps the elements of its first complete run in memory and gives those out from then on.
+    """Keeps the elements of its first complete run in memory and gives those out from then on."""
 
-    `shared`: the memory of all iterators; each has its own without.
-    """
-
-    def __init__(self, source: Dataset, shared: Memory | None = None):
-        self._source, self._shared = source, shared
-        self._memory = shared or Memory()
-        self.cardinality = source.cardinality
+    def __init__(self, source: Dataset):
+        self._source, self._memory = source, Memory()
 
     def iterator(self) -> DatasetIterator:
         return _Caching(self._memory, self._source.iterator())
 
     def fresh(self) -> Dataset:
-        return _Cached(self._source.fresh(), self._shared)
+        return _Cached(self._source.fresh())
 
-    def divided(self, shards: int, index: int) -> Dataset | None:
-        source = self._source.divided(shards, index)
-        return None if source is None else _Cached(source)
+    def with_settings(self, changes: Mapping[str, Any]) -> Dataset:
+        return _Cached(self._source.with_settings(changes))
 
 
 class _Caching(Chain):
@@ -280,12 +275,7 @@ class _FromFile(DatasetIterator):
 
 @cache_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, filename: Any, *, output_types: list[Any]) -> Dataset:
-    return cached(dataset, filename, len(output_types))
-
-
-def cached(dataset: Dataset, filename: Any, components: int, shared: Memory | None = None) -> Dataset:
-    """The data set with its elements, of so many components, kept in that file; in memory where it has no name."""
-    prefix = filename[()].decode("utf-8", "surrogateescape")
+    prefix, components = filename[()].decode("utf-8", "surrogateescape"), len(output_types)
     if not prefix:
-        return _Cached(dataset, shared)
-    return FromRecipe(lambda source: _FromFile(source, prefix, components), dataset, cardinality=dataset.cardinality)
+        return _Cached(dataset)
+    return FromRecipe(lambda source: _FromFile(source, prefix, components), dataset)

@@ -10,8 +10,6 @@ import numpy as np
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.ops.dataset import (
     COMMON,
-    INFINITE,
-    UNKNOWN,
     Chain,
     Dataset,
     DatasetIterator,
@@ -20,7 +18,6 @@ from tfexp.ops.dataset import (
     State,
     as_count,
     define_dataset,
-    kept,
     row,
 )
 
@@ -89,12 +86,7 @@ def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
 
 def repeated(dataset: Dataset, number: int) -> Dataset:
     """The elements so many times; for ever with a number below 0."""
-    counted = dataset.cardinality
-    if number < 0:
-        counted = INFINITE if counted else 0
-    elif counted >= 0 or number == 0:
-        counted *= number
-    return FromRecipe(lambda source: _Repeat(source, number), dataset, cardinality=max(counted, UNKNOWN))
+    return FromRecipe(lambda source: _Repeat(source, number), dataset)
 
 
 class _Counted(Chain):
@@ -144,10 +136,7 @@ class _Take(_Counted):
 @take_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
     number = max(as_count(count), -1)
-    counted = dataset.cardinality
-    if number >= 0 and counted != UNKNOWN:
-        counted = number if counted == INFINITE else min(number, counted)
-    return FromRecipe(lambda source: _Take(source.iterator(), number), dataset, cardinality=counted)
+    return FromRecipe(lambda source: _Take(source.iterator(), number), dataset)
 
 
 class _Skip(_Counted):
@@ -174,44 +163,24 @@ class _Skip(_Counted):
 @skip_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, count: Any) -> Dataset:
     number = max(as_count(count), -1)
-    counted = dataset.cardinality
-    if number < 0:
-        counted = 0
-    elif counted >= 0:
-        counted = max(0, counted - number)
-    return FromRecipe(lambda source: _Skip(source.iterator(), number), dataset, cardinality=counted)
+    return FromRecipe(lambda source: _Skip(source.iterator(), number), dataset)
 
 
 class _Shard(Chain):
-    """Every `shards`-th element, from number `index` on. `fill`: error where another shard gets nothing."""
+    """Every `shards`-th element, from number `index` on."""
 
-    def __init__(self, source: DatasetIterator, shards: int, index: int, fill: bool):
+    def __init__(self, source: DatasetIterator, shards: int, index: int):
         super().__init__(source)
-        self.blocks = source.blocks and source.ahead and not fill
-        self._shards, self._index, self._fill = shards, index, fill
+        self.blocks = source.blocks and source.ahead
+        self._shards, self._index = shards, index
         self._seen = 0
 
     def next(self) -> Element | None:
-        if self._fill and not self._seen:
-            return self._of_first()
         while (element := self.source.next()) is not None:
             self._seen += 1
             if (self._seen - 1) % self._shards == self._index:
                 return element
         return None
-
-    def _of_first(self) -> Element | None:
-        first = [[kept(value) for value in element] for element in self.source.elements(self._shards)]
-        self._seen = len(first)
-        if self._index < self._seen < self._shards:
-            raise InvalidArgumentError(
-                None,
-                None,
-                "There aren't enough elements in this dataset for each shard to have at least one element (# elems = "
-                f"{self._seen}, # shards = {self._shards}). If you are using datasets with distribution strategy, consider "
-                "setting `auto_shard` to False in the `experimental_distribute` of its `tf.data.Options`.",
-            )
-        return first[self._index] if self._index < self._seen else None
 
     def block(self, count: int) -> list[np.ndarray] | None:
         while (found := self.source.block(count * self._shards)) is not None:
@@ -231,7 +200,7 @@ class _Shard(Chain):
 
 
 @shard_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any, *, require_non_empty: bool) -> Dataset:
+def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any) -> Dataset:
     shards, number = as_count(num_shards), as_count(index)
     if shards <= 0:
         raise InvalidArgumentError(
@@ -239,15 +208,7 @@ def _(ctx: Any, dataset: Dataset, num_shards: Any, index: Any, *, require_non_em
         )
     if not 0 <= number < shards:
         raise InvalidArgumentError(None, None, f"Index must be between 0 and {shards - 1} (currently index = {number}).")
-    return sharded(dataset, shards, number, fill=require_non_empty)
-
-
-def sharded(dataset: Dataset, shards: int, index: int, fill: bool = False) -> Dataset:
-    """Every `shards`-th element, from number `index` on; `fill`: InvalidArgumentError where another shard gets nothing."""
-    counted = dataset.cardinality
-    if counted >= 0:
-        counted = (counted - index + shards - 1) // shards
-    return FromRecipe(lambda source: _Shard(source.iterator(), shards, index, fill), dataset, cardinality=counted)
+    return FromRecipe(lambda source: _Shard(source.iterator(), shards, number), dataset)
 
 
 # --- several data sets -------------------------------------------------------------------------------------------------
@@ -296,9 +257,7 @@ class _Concatenate(DatasetIterator):
 
 @concatenate_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, another: Dataset) -> Dataset:
-    counts = dataset.cardinality, another.cardinality
-    counted = INFINITE if INFINITE in counts else UNKNOWN if UNKNOWN in counts else sum(counts)
-    return FromRecipe(lambda *sources: _Concatenate(sources), dataset, another, cardinality=counted)
+    return FromRecipe(lambda *sources: _Concatenate(sources), dataset, another)
 
 
 class _Zip(DatasetIterator):
@@ -346,6 +305,4 @@ class _Zip(DatasetIterator):
 
 @zip_dataset.kernel("CPU")
 def _(ctx: Any, datasets: Sequence[Dataset]) -> Dataset:
-    counts = {dataset.cardinality for dataset in datasets}
-    counted = UNKNOWN if UNKNOWN in counts else min(counts - {INFINITE}, default=INFINITE)
-    return FromRecipe(lambda *sources: _Zip([source.iterator() for source in sources]), *datasets, cardinality=counted)
+    return FromRecipe(lambda *sources: _Zip([source.iterator() for source in sources]), *datasets)

@@ -14,20 +14,16 @@ from tfexp.core.log import get_logger
 from tfexp.formats.compressed_file import open_file, open_stream
 from tfexp.formats.file_errors import file_error
 from tfexp.formats.tfrecord import RecordStream
-from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, Elements, FromRecipe, State, as_count, define_dataset
-from tfexp.ops.files import matching_names
+from tfexp.ops.dataset import Chain, Dataset, DatasetIterator, Element, FromRecipe, State, as_count, define_dataset
 
 _FILES = "filenames: string, compression_type: string, buffer_size: int64"
 _METADATA = "{metadata: string = ''} #stateful"
 text_line_dataset = define_dataset(f"TextLineDataset({_FILES}) -> (handle: variant) {_METADATA}")
 tf_record_dataset = define_dataset(f"TFRecordDataset({_FILES}) -> (handle: variant) {_METADATA}")
 _LENGTHS = "filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64"
-fixed_length_record_dataset = define_dataset(f"FixedLengthRecordDataset({_LENGTHS}) -> (handle: variant) {_METADATA}")
 fixed_length_record_dataset_v2 = define_dataset(
     f"FixedLengthRecordDatasetV2({_LENGTHS}, compression_type: string) -> (handle: variant) {_METADATA}"
 )
-
-matching_files_dataset = define_dataset("MatchingFilesDataset(patterns: string) -> (handle: variant) #stateful")
 
 _SKIPPED = 1024  # records that are passed over at once
 
@@ -202,41 +198,21 @@ def _check_body(name: str, body: int, header: int, record: int, footer: int) -> 
         )
 
 
-class _OfFiles(FromRecipe):
+def _of_files(names: Sequence[str], read: Reader) -> Dataset:
     """The records of files, as `read` finds them."""
-
-    def __init__(self, names: Sequence[str], read: Reader):
-        super().__init__(lambda: _Records(names, read))
-        self._names, self._read = names, read
-
-    def divided(self, shards: int, index: int) -> Dataset:
-        return _OfFiles(self._names[index::shards], self._read)
+    return FromRecipe(lambda: _Records(names, read))
 
 
 @text_line_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
     names, kind = names_of(filenames), compression_of(compression_type)
-    return _OfFiles(names, lambda name: Lines(name, kind))
+    return _of_files(names, lambda name: Lines(name, kind))
 
 
 @tf_record_dataset.kernel("CPU")
 def _(ctx: Any, filenames: Any, compression_type: Any, buffer_size: Any) -> Dataset:
     names, kind = names_of(filenames), compression_of(compression_type)
-    return _OfFiles(names, lambda name: RecordStream(open_stream(name, kind), name))
-
-
-def _of_fixed_length(filenames: Any, header: Any, record: Any, footer: Any, kind: str) -> Dataset:
-    names, sizes = names_of(filenames), [as_count(size) for size in (header, record, footer)]
-    if sizes[1] <= 0:
-        raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
-    if sizes[0] < 0 or sizes[2] < 0:
-        raise InvalidArgumentError(None, None, f"`{'header' if sizes[0] < 0 else 'footer'}_bytes` must be >= 0")
-    return _OfFiles(names, lambda name: Generated(read_fixed_length(name, kind, *sizes)))
-
-
-@fixed_length_record_dataset.kernel("CPU")
-def _(ctx: Any, filenames: Any, header_bytes: Any, record_bytes: Any, footer_bytes: Any, buffer_size: Any) -> Dataset:
-    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, "")
+    return _of_files(names, lambda name: RecordStream(open_stream(name, kind), name))
 
 
 @fixed_length_record_dataset_v2.kernel("CPU")
@@ -249,7 +225,13 @@ def _(
     buffer_size: Any,
     compression_type: Any,
 ) -> Dataset:
-    return _of_fixed_length(filenames, header_bytes, record_bytes, footer_bytes, compression_of(compression_type))
+    names, kind = names_of(filenames), compression_of(compression_type)
+    header, record, footer = (as_count(size) for size in (header_bytes, record_bytes, footer_bytes))
+    if record <= 0:
+        raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
+    if header < 0 or footer < 0:
+        raise InvalidArgumentError(None, None, f"`{'header' if header < 0 else 'footer'}_bytes` must be >= 0")
+    return _of_files(names, lambda name: Generated(read_fixed_length(name, kind, header, record, footer)))
 
 
 # --- errors ------------------------------------------------------------------------------------------------------------
@@ -285,9 +267,3 @@ class _IgnoreErrors(Chain):
 @ignore_errors_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, *, log_warning: bool) -> Dataset:
     return FromRecipe(lambda source: _IgnoreErrors(source.iterator(), log_warning), dataset)
-
-
-@matching_files_dataset.kernel("CPU")
-def _(ctx: Any, patterns: Any) -> Dataset:
-    """The names as they are when an iterator begins."""
-    return FromRecipe(lambda: Elements([[np.array(name, object)] for name in matching_names(patterns)]).iterator())

@@ -13,6 +13,7 @@ from tfexp.core.errors import OpError
 from tfexp.ops.dataset import Element, kept, row
 from tfexp.ops.dataset_batch import stack
 from tfexp.ops.dataset_lift import OfBlocks, lifted
+from tfexp.ops.random_rows import DRAWN
 
 Function = Callable[[Sequence[Any]], Sequence[Any]]
 # The results up to an element that fails, and its error.
@@ -71,6 +72,13 @@ class ElementFunction:
     def graph_function(self) -> Any:
         """The `graph.function.Function` that is called."""
         return self._call.function
+
+    @functools.cached_property
+    def may_wait(self) -> bool:
+        """Whether a call may wait for another one: it runs Python functions, or nodes with state (random numbers aside)."""
+        function = self.graph_function
+        stateful = any(op.type not in DRAWN for op in function.effects)
+        return stateful or any(op.type == "PyFuncStateless" for op in function.body.get_operations())
 
     def fresh(self) -> ElementFunction:
         """The same function; random numbers begin anew."""

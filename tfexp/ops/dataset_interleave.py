@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError, OpError
-from tfexp.graph.calls import called_functions
-from tfexp.graph.graph import Graph
 from tfexp.ops.dataset import (
     COMMON,
-    UNKNOWN,
     Chain,
     Dataset,
     DatasetIterator,
@@ -25,8 +22,7 @@ from tfexp.ops.dataset import (
     row,
 )
 from tfexp.ops.dataset_batch import stack
-from tfexp.ops.dataset_choose import sharded
-from tfexp.ops.dataset_functions import ElementFunction, Function, with_arguments
+from tfexp.ops.dataset_functions import Function, with_arguments
 from tfexp.ops.dataset_map import ARGUMENTS, AUTOTUNED_CALLS, MAP
 from tfexp.ops.dataset_prefetch import prefetched
 
@@ -42,10 +38,6 @@ parallel_interleave_dataset_v2 = define_dataset(
     f"ParallelInterleaveDatasetV2{_INTERLEAVE}, num_parallel_calls: int64) -> (handle: variant) {{{MAP}"
     "sloppy: bool = false; metadata: string = ''}"
 )
-parallel_interleave_dataset_v3 = define_dataset(
-    f"ParallelInterleaveDatasetV3{_INTERLEAVE}, num_parallel_calls: int64) -> (handle: variant) {{f: func; deterministic: "
-    f"string = 'default'; {ARGUMENTS}; {COMMON}}}"
-)
 parallel_interleave_dataset_v4 = define_dataset(
     f"ParallelInterleaveDatasetV4{_INTERLEAVE}, buffer_output_elements: int64, prefetch_input_elements: int64, "
     "num_parallel_calls: int64) -> (handle: variant) {f: func; deterministic: string = 'default'; "
@@ -58,8 +50,7 @@ legacy_parallel_interleave_dataset_v2 = define_dataset(
 
 
 # Nodes whose data sets give blocks of elements: those of files, and those that leave the elements as they are.
-_OF_FILES = ("TextLineDataset", "TFRecordDataset", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2")
-_GIVE_BLOCKS = (*_OF_FILES, "CSVDatasetV2")
+_GIVE_BLOCKS = ("TextLineDataset", "TFRecordDataset", "FixedLengthRecordDatasetV2", "CSVDatasetV2")
 _LEAVE_BLOCKS = ("Identity", "SkipDataset", "TakeDataset", "RepeatDataset")
 _JOIN_BLOCKS = ("FlatMapDataset", "InterleaveDataset")
 
@@ -72,34 +63,6 @@ def _gives_blocks(function: Any) -> bool:
     if op.type in _JOIN_BLOCKS:
         return _gives_blocks(op.graph._functions[op.attrs["f"].name])
     return op.type in _GIVE_BLOCKS
-
-
-class _OfNames(FromRecipe):
-    """The elements of files whose names are the elements of its source."""
-
-    def divided(self, shards: int, index: int) -> Dataset:
-        def of_names(names: Dataset) -> Dataset:
-            # What shuffles the names does so in each worker by itself: it comes after their division.
-            if names.reorders and isinstance(names, FromRecipe):
-                return names.of_sources(of_names, UNKNOWN)
-            return sharded(names, shards, index, fill=True)
-
-        return self.of_sources(of_names)
-
-
-def _joined(make: Callable[..., DatasetIterator], dataset: Dataset, function: ElementFunction) -> Dataset:
-    """The elements of the data sets that `function` makes, as the iterator of `make` gives them."""
-    kind = _OfNames if _reads_files(function.graph_function.outputs[0].op.graph) else FromRecipe
-    return kind(make, dataset, function)
-
-
-def _reads_files(body: Graph) -> bool:
-    """Whether a graph, or a function that it calls, makes data sets of files."""
-    ops = body.get_operations()
-    if any(op.type in _OF_FILES for op in ops):
-        return True
-    called = (body._functions.get(name) for op in ops for name in called_functions(op))
-    return any(_reads_files(function.outputs[0].op.graph) for function in called if function is not None)
 
 
 class _FlatMap(Chain):
@@ -155,7 +118,7 @@ class _FlatMap(Chain):
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
     function = with_arguments(ctx, f, arguments)
     blocks = _gives_blocks(function.graph_function)
-    return _joined(lambda source, call: _FlatMap(source.iterator(), call, blocks), dataset, function)
+    return FromRecipe(lambda source, call: _FlatMap(source.iterator(), call, blocks), dataset, function)
 
 
 class _Open:
@@ -293,7 +256,6 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: A
 
 
 @parallel_interleave_dataset_v2.kernel("CPU")
-@parallel_interleave_dataset_v3.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any, block: Any, calls: Any, *, f: Any) -> Dataset:
     _check_calls(calls, cycle)
     return _interleave(ctx, dataset, arguments, cycle, block, f, as_count(block))
@@ -372,4 +334,4 @@ def _interleave(ctx: Any, dataset: Dataset, arguments: Sequence[Any], cycle: Any
 
         return _Interleave(source.iterator(), read_ahead if ahead else call, length, size, blocks)
 
-    return _joined(iterator, dataset, function)
+    return FromRecipe(iterator, dataset, function)

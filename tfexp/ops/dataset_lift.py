@@ -10,7 +10,7 @@ graphs"), of which this is the part that data sets use most.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -24,7 +24,6 @@ from tfexp.graph.function import Function
 from tfexp.graph.functional_while import while_node
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.dataset_lift_loops import Loop, loop_of
 from tfexp.ops.dataset_lift_rules import RULES, Lifted, Nodes, NotLiftableError, fixed, rank_of
@@ -71,18 +70,6 @@ def lifted(call: Any, captured: Sequence[Any]) -> OfBlocks | None:
         _liftings[call] = None if lifting is None else (call.rebound(lifting.function), lifting)
     found = _liftings[call]
     return None if found is None else OfBlocks(call, captured, *found)
-
-
-def lifted_tensors(outputs: Sequence[Tensor], rows: Mapping[Tensor, Tensor]) -> list[Lifted] | None:
-    """What tensors of the default graph are for many elements at once; None if not liftable.
-
-    They have been made from an element, which is the placeholders in `rows`, made before anything else of it; what these
-    placeholders are for all elements is what they are mapped to. What was there before is the same for all elements.
-    """
-    try:
-        return _LiftingInPlace(get_default_graph(), rows).of(outputs)
-    except NotLiftableError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -288,40 +275,6 @@ class _Lifting(Nodes):
         made = Function(f"part_{len(graph._functions)}_of_blocks", graph, inputs, outputs)
         graph._functions[made.name] = made
         return made
-
-
-class _LiftingInPlace(_Lifting):
-    """Makes the lifted nodes in the graph of the nodes that are lifted."""
-
-    def __init__(self, graph: Graph, rows: Mapping[Tensor, Tensor]):
-        super().__init__(graph, loops=False)
-        self.values.update((row, Lifted(tensor, True)) for row, tensor in rows.items())
-        self._first = min(row.op._id for row in rows)
-        context = graph._get_control_flow_context()
-        self._brought_in = set() if context is None else {tensor.op for tensor in context.brought_in()}
-
-    def _knows(self, op: Operation) -> bool:
-        if super()._knows(op):
-            return True
-        if not (op._id < self._first or op in self._brought_in or _is_variable(op) or op.type == "Placeholder"):
-            return False
-        self.values.update((tensor, Lifted(tensor, False)) for tensor in op.outputs)
-        return True
-
-    def _lift(self, op: Operation) -> None:
-        if any(tensor.dtype._is_ref_dtype for tensor in op.inputs) and op.type != "Identity":
-            raise NotLiftableError  # it may change the variable
-        super()._lift(op)
-
-    def _draw(self, op: Operation) -> None:
-        """A variable has the same value for all elements; each draws random numbers of its own."""
-        if op.type != "ReadVariableOp":
-            raise NotLiftableError
-        (self.values[op.outputs[0]],) = [Lifted(new, False) for new in self.same(op, [op.inputs[0]])]
-
-
-def _is_variable(op: Operation) -> bool:
-    return not op.inputs and any(tensor.dtype._is_ref_dtype or tensor.dtype is dtypes.resource for tensor in op.outputs)
 
 
 def _dims(tensor: Tensor) -> list[int]:

@@ -1,4 +1,4 @@
-"""Data sets that call functions: map, filter, take_while, scan.
+"""Data sets that call functions: map, filter, scan.
 
 On a source of blocks, a function whose every node can do many elements at once (`dataset_lift`) maps a block at a time.
 """
@@ -11,7 +11,7 @@ import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -19,12 +19,12 @@ import numpy as np
 from tfexp.core.errors import CancelledError, InvalidArgumentError, OpError
 from tfexp.ops.dataset import (
     COMMON,
-    UNKNOWN,
     Chain,
     Dataset,
     DatasetIterator,
     Element,
     FromRecipe,
+    Settings,
     State,
     as_count,
     define_dataset,
@@ -205,20 +205,28 @@ class _Mapped(FromRecipe):
 @map_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, f: Any) -> Dataset:
     function = with_arguments(ctx, f, arguments)
-    return _Mapped(lambda source, call: _Map(source.iterator(), call), dataset, function, cardinality=dataset.cardinality)
+    return _Mapped(lambda source, call: _Map(source.iterator(), call), dataset, function)
 
 
-class UnderWay(_Mapping):
+class _UnderWay(_Mapping):
     """Calls that are under way while earlier results are taken; the results come in the order of the elements.
 
     `calls`: how many there may be; -1 (AUTOTUNE) leaves that to this class. A task maps several elements, as
-    many as take it about `_TASK` seconds: to hand over one costs more than most calls.
+    many as take it about `_TASK` seconds: to hand over one costs more than most calls. Calls that may wait for
+    each other have a task each, so that as many as there may be run at the same time.
     """
 
-    def __init__(self, source: DatasetIterator, function: Function, calls: int, several: Several | None = None):
-        super().__init__(source, function, None)
-        self._several = several or functools.partial(in_turn, function)
+    def __init__(self, source: DatasetIterator, call: ElementFunction, calls: int, settings: Settings):
+        super().__init__(source, call.of_element, None)
+        self._several: Several = functools.partial(in_turn, call.of_element)
+        if source.blocks:
+            self._several = call.each
+        elif _maps_stacks(source, call):
+            self._several = call.stacked
         self._calls = calls if calls > 0 else AUTOTUNED_CALLS
+        self._threads = settings.threads if settings.threads > 0 else self._calls
+        self._in_order = settings.in_order
+        self._largest = 1 if call.may_wait else _LARGEST_TASK
         self._pool: ThreadPoolExecutor | None = None
         self._under_way: deque[tuple[list[Element], Future[list[Any]]]] = deque()
         self._ready: deque[Any] = deque()  # results, and exceptions in the place of results
@@ -231,12 +239,22 @@ class UnderWay(_Mapping):
             if not self._under_way:
                 self.close()
                 return None
-            self._ready.extend(self._under_way.popleft()[1].result())
+            self._ready.extend(self._first_task().result())
         found = self._ready.popleft()
         if isinstance(found, Exception):
             raise found
         result: Element = found
         return result
+
+    def _first_task(self) -> Future[list[Any]]:
+        """The task whose results come next, which is no longer under way then."""
+        place = 0
+        if not self._in_order:
+            wait([task for _, task in self._under_way], return_when=FIRST_COMPLETED)
+            place = next(i for i, (_, task) in enumerate(self._under_way) if task.done())
+        task = self._under_way[place][1]
+        del self._under_way[place]
+        return task
 
     def _start(self) -> None:
         """Have as many tasks under way as there may be."""
@@ -264,7 +282,7 @@ class UnderWay(_Mapping):
 
     def _submit(self, elements: list[Element]) -> None:
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._calls, thread_name_prefix="tfexp-map")
+            self._pool = ThreadPoolExecutor(min(self._calls, self._threads), thread_name_prefix="tfexp-map")
         self._under_way.append((elements, self._pool.submit(self._run, elements)))
 
     def _run(self, elements: list[Element]) -> list[Any]:
@@ -276,7 +294,7 @@ class UnderWay(_Mapping):
             if failure is not None:
                 results.append(failure)
         each = (time.perf_counter() - began) / len(elements)
-        self._size = max(1, min(_LARGEST_TASK, int(_TASK / max(each, 1e-9))))
+        self._size = max(1, min(self._largest, int(_TASK / max(each, 1e-9))))
         return results
 
     def save(self) -> State:
@@ -314,15 +332,14 @@ def parallel_map(ctx: Any, dataset: Dataset, arguments: Sequence[Any], calls: An
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
     function = with_arguments(ctx, f, arguments)
 
-    def iterator(mapped: Dataset, call: ElementFunction) -> DatasetIterator:
+    def iterator(mapped: Dataset, call: ElementFunction, settings: Settings) -> DatasetIterator:
         source = mapped.iterator()
         # What NumPy does to a block at once is quicker than any number of threads that call Python.
         if source.blocks and call.of_blocks is not None:
             return _Map(source, call)
-        several = call.each if source.blocks else call.stacked if _maps_stacks(source, call) else None
-        return UnderWay(source, call.of_element, number, several)
+        return _UnderWay(source, call, number, settings)
 
-    return _Mapped(iterator, dataset, function, cardinality=dataset.cardinality)
+    return _Mapped(iterator, dataset, function, Settings())
 
 
 # What `tf.data.experimental.AUTOTUNE` stands for.
@@ -339,14 +356,11 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], num_parallel_calls: 
     return parallel_map(ctx, dataset, arguments, num_parallel_calls, f)
 
 
-# --- filter, take_while, scan --------------------------------------------------------------------------------------------
+# --- filter, scan --------------------------------------------------------------------------------------------------------
 
-_PREDICATE = "{predicate: func; " + ARGUMENTS + "; " + COMMON + "}"
 filter_dataset = define_dataset(
-    f"FilterDataset(input_dataset: variant, other_arguments: Targuments) -> (handle: variant) {_PREDICATE}"
-)
-take_while_dataset = define_dataset(
-    f"TakeWhileDataset(input_dataset: variant, other_arguments: Targuments) -> (handle: variant) {_PREDICATE}"
+    "FilterDataset(input_dataset: variant, other_arguments: Targuments) -> (handle: variant) {predicate: func; "
+    f"{ARGUMENTS}; {COMMON}}}"
 )
 scan_dataset = define_dataset(
     "ScanDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments) -> (handle: variant) {f: func; "
@@ -373,34 +387,6 @@ def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -
     return FromRecipe(lambda source, call: _Filter(source.iterator(), call), dataset, function)
 
 
-class _TakeWhile(Chain):
-    def __init__(self, source: DatasetIterator, predicate: Function):
-        super().__init__(source)
-        self.blocks = False
-        self._predicate = predicate
-        self._ended = False
-
-    def next(self) -> Element | None:
-        element = None if self._ended else self.source.next()
-        if element is None or not self._predicate(element)[0]:
-            self._ended = True
-            return None
-        return element
-
-    def save(self) -> State:
-        return {"source": self.source.save(), "ended": self._ended}
-
-    def restore(self, state: State) -> None:
-        self.source.restore(state["source"])
-        self._ended = state["ended"]
-
-
-@take_while_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, arguments: Sequence[Any], *, predicate: Any) -> Dataset:
-    function = with_arguments(ctx, predicate, arguments)
-    return FromRecipe(lambda source, call: _TakeWhile(source.iterator(), call), dataset, function)
-
-
 class _Scan(Chain):
     def __init__(self, source: DatasetIterator, initial: Sequence[Any], function: Function):
         super().__init__(source)
@@ -425,13 +411,6 @@ class _Scan(Chain):
 
 
 @scan_dataset.kernel("CPU")
-def _(
-    ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any, preserve_cardinality: bool
-) -> Dataset:
+def _(ctx: Any, dataset: Dataset, initial: Sequence[Any], arguments: Sequence[Any], *, f: Any) -> Dataset:
     start, function = [kept(value) for value in initial], with_arguments(ctx, f, arguments)
-    return FromRecipe(
-        lambda source, call: _Scan(source.iterator(), start, call),
-        dataset,
-        function,
-        cardinality=dataset.cardinality if preserve_cardinality else UNKNOWN,
-    )
+    return FromRecipe(lambda source, call: _Scan(source.iterator(), start, call), dataset, function)

@@ -132,7 +132,7 @@ def prefetched(dataset: Dataset, size: int) -> Dataset:
         source = recipe.iterator()
         return source if source.blocks else _Prefetch(source, size)
 
-    return FromRecipe(iterator, dataset, cardinality=dataset.cardinality)
+    return FromRecipe(iterator, dataset)
 
 
 @prefetch_dataset.kernel("CPU")

@@ -80,13 +80,6 @@ class Stream:
             return self.word(), self.word()
 
 
-class LastingStream(Stream):
-    """A stream that is a resource: all iterators of all data sets that have it go on with it."""
-
-    def fresh(self) -> Stream:
-        return self
-
-
 class _Ring:
     """Places of waiting elements, at most `size`: filled at one end, drawn from at random."""
 
@@ -273,10 +266,6 @@ class _Shuffle(Chain):
         self._stored = len(self._store[0]) if self.blocks and self._store else 0
 
 
-class _Shuffled(FromRecipe):
-    reorders = True
-
-
 @shuffle_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, buffer_size: Any, seed: Any, seed2: Any, *, reshuffle_each_iteration: bool) -> Dataset:
     return shuffled(dataset, buffer_size, Stream.from_seeds(int(seed), int(seed2)), reshuffle_each_iteration)
@@ -309,4 +298,4 @@ def shuffled(dataset: Dataset, buffer_size: Any, stream: Stream, anew: bool) -> 
     def iterator(source: Dataset, runs: Stream) -> DatasetIterator:
         return _Shuffle(source.iterator(), size, runs, runs.pair() if anew else runs.seeds)
 
-    return _Shuffled(iterator, dataset, stream, cardinality=dataset.cardinality)
+    return FromRecipe(iterator, dataset, stream)

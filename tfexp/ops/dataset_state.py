@@ -15,8 +15,7 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.errors import DataLossError, UnimplementedError
-from tfexp.ops.dataset import Elements, OptionalValue, State
-from tfexp.ops.ragged_variant import Rows
+from tfexp.ops.dataset import Elements, State
 
 _VERSION = 1
 _LENGTHS = struct.Struct("<IQ")
@@ -57,12 +56,8 @@ def _plain(value: Any, arrays: list[bytes]) -> Any:
         return [_plain(part, arrays) for part in value]
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
-    if isinstance(value, OptionalValue):
-        return {"optional": None if value.element is None else [_plain(part, arrays) for part in value.element]}
     if isinstance(value, Elements):
         return {"elements": [_plain(list(element), arrays) for element in value.elements]}
-    if isinstance(value, Rows):
-        return {"ragged": [_plain(part, arrays) for part in (*value.splits, value.values)]}
     array = np.asarray(value)
     if array.dtype == object and array[()] is value:
         raise UnimplementedError(None, None, f"A position with a {type(value).__name__} in it cannot be saved")
@@ -87,8 +82,6 @@ def _restored(value: Any, arrays: list[np.ndarray]) -> Any:
         return {key: _restored(part, arrays) for key, part in value["dict"]}
     if "bytes" in value:
         return base64.b64decode(value["bytes"])
-    if "optional" in value:
-        return OptionalValue(None if value["optional"] is None else _restored(value["optional"], arrays))
     if "objects" in value:
         array = np.empty(len(value["objects"]), object)
         for i, item in enumerate(value["objects"]):
@@ -96,9 +89,6 @@ def _restored(value: Any, arrays: list[np.ndarray]) -> Any:
         return array.reshape(value["shape"])
     if "elements" in value:
         return Elements([_restored(element, arrays) for element in value["elements"]])
-    if "ragged" in value:
-        *splits, values = _restored(value["ragged"], arrays)
-        return Rows(tuple(splits), values)
     if "strings" in value:
         array = np.empty(len(value["strings"]), object)
         array[:] = [base64.b64decode(item) for item in value["strings"]]

@@ -18,17 +18,10 @@ from tfexp.ops.dataset import (
     as_count,
     define_dataset,
 )
-from tfexp.ops.dataset_batch import stacked_elements
 
 window_dataset = define_dataset(
     "WindowDataset(input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool) -> "
     f"(handle: variant) {{{COMMON}}}"
-)
-
-
-sliding_window_dataset = define_dataset(
-    "SlidingWindowDataset(input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64) -> "
-    "(handle: variant) {drop_remainder: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1}"
 )
 
 
@@ -70,11 +63,7 @@ class _Window(Chain):
             if isinstance(part, OpError):
                 raise part
             elements.append(list(part))
-        return self._whole(elements)
-
-    def _whole(self, window: list[Element]) -> Element:
-        """What becomes of a window's elements: a data set of each component."""
-        return [Elements([[value] for value in column]) for column in zip(*window, strict=True)]
+        return [Elements([[value] for value in column]) for column in zip(*elements, strict=True)]
 
     def save(self) -> State:
         waiting = [
@@ -93,32 +82,11 @@ def _failure(saved: State) -> OpError:
     return exception_type_from_error_code(saved["code"])(None, None, saved["message"])
 
 
-class _SlidingWindow(_Window):
-    def _whole(self, window: list[Element]) -> Element:
-        return stacked_elements(window)
-
-
 @window_dataset.kernel("CPU")
 def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, drop_remainder: Any) -> Dataset:
-    return _windows(_Window, dataset, size, shift, stride, bool(drop_remainder))
-
-
-@sliding_window_dataset.kernel("CPU")
-def _(ctx: Any, dataset: Dataset, size: Any, shift: Any, stride: Any, *, drop_remainder: bool) -> Dataset:
-    return _windows(_SlidingWindow, dataset, size, shift, stride, drop_remainder)
-
-
-def _windows(kind: type[_Window], dataset: Dataset, size: Any, shift: Any, stride: Any, drop: bool) -> Dataset:
     numbers = {"size": as_count(size), "shift": as_count(shift), "stride": as_count(stride)}
     for name, number in numbers.items():
         if number <= 0:
             raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero, not {number}.")
-    span, shift = (numbers["size"] - 1) * numbers["stride"] + 1, numbers["shift"]
-    count = dataset.cardinality
-    if count >= 0:
-        count = max(0, -(-(count - span + 1) // shift)) if drop else -(-count // shift)
-    return FromRecipe(
-        lambda source: kind(source.iterator(), numbers["size"], shift, numbers["stride"], drop),
-        dataset,
-        cardinality=count,
-    )
+    drop = bool(drop_remainder)
+    return FromRecipe(lambda source: _Window(source.iterator(), **numbers, drop_remainder=drop), dataset)

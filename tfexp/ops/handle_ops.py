@@ -78,15 +78,20 @@ def define_handle(name: str, output: str, before: str = "", after: str = "", new
 
     Its attributes stand `before` and `after` the two that every such op has; `newer_attrs` are the newer one's alone.
     """
-    shared = f"{before}container: string = ''; shared_name: string = ''{after}"
-    newer = define_op(f"{name}V2() -> ({output}: resource) {{{shared}{newer_attrs}}} #stateful")
+    newer = define_resource(name, output, before, after + newer_attrs)
+    return Twins(newer, define_older_handle(name, output, before, after))
+
+
+def define_resource(name: str, output: str, before: str = "", after: str = "") -> Op:
+    """Register `<name>V2`, the newer form of an op that gives a handle; see `define_handle`."""
+    attributes = f"{before}container: string = ''; shared_name: string = ''{after}"
+    newer = define_op(f"{name}V2() -> ({output}: resource) {{{attributes}}} #stateful")
 
     @newer.shape
     def _() -> TensorShape:
         return TensorShape([])
 
-    newer.not_differentiable()
-    return Twins(newer, define_older_handle(name, output, before, after))
+    return newer.not_differentiable()
 
 
 def define_older_handle(name: str, output: str, before: str = "", after: str = "") -> Op:

@@ -172,7 +172,6 @@ class IteratorResource:
 
 
 _NEW = f"() -> (handle: resource) {{shared_name: string; container: string; {_TYPES}}} #stateful"
-iterator_v1 = define_op(f"Iterator{_NEW}")  # what graphs of the first versions with data sets have
 iterator_v2 = define_op(f"IteratorV2{_NEW}")
 one_shot_iterator = define_op(
     f"OneShotIterator() -> (handle: resource) {{dataset_factory: func; {_TYPES}; container: string = ''; shared_name: "
@@ -180,42 +179,32 @@ one_shot_iterator = define_op(
 )
 make_iterator = define_op("MakeIterator(dataset: variant, iterator: resource) -> () #stateful")
 iterator_get_next = define_op(f"IteratorGetNext(iterator: resource) -> (components: output_types) {{{_TYPES}}} #stateful")
-iterator_get_next_sync = define_op(
-    f"IteratorGetNextSync(iterator: resource) -> (components: output_types) {{{_TYPES}}} #stateful"
-)
 iterator_to_string_handle = define_op(
     "IteratorToStringHandle(resource_handle: resource) -> (string_handle: string) #stateful"
 )
-_NAMED = (
-    "(string_handle: string) -> (resource_handle: resource) {output_types: list(type) >= 0 = []; "
+iterator_from_string_handle_v2 = define_op(
+    "IteratorFromStringHandleV2(string_handle: string) -> (resource_handle: resource) {output_types: list(type) >= 0 = []; "
     "output_shapes: list(shape) >= 0 = []} #stateful"
 )
-iterator_from_string_handle = define_op(f"IteratorFromStringHandle{_NAMED}")
-iterator_from_string_handle_v2 = define_op(f"IteratorFromStringHandleV2{_NAMED}")
-dataset_to_single_element = define_op(
-    f"DatasetToSingleElement(dataset: variant) -> (components: output_types) {{{_TYPES}; metadata: string = ''}} #stateful"
-)
 
 
-for _op in (iterator_v1, iterator_v2, one_shot_iterator):
+for _op in (iterator_v2, one_shot_iterator):
 
     @_op.shape
     def _() -> TensorShape:
         return TensorShape([])
 
 
-for _op in (iterator_to_string_handle, iterator_from_string_handle, iterator_from_string_handle_v2):
+for _op in (iterator_to_string_handle, iterator_from_string_handle_v2):
 
     @_op.shape
     def _(handle: InputShape) -> TensorShape:
         return TensorShape([])
 
 
-for _op in (iterator_get_next, iterator_get_next_sync, dataset_to_single_element):
-
-    @_op.shape
-    def _(source: InputShape, *, output_shapes: list[TensorShape]) -> list[TensorShape]:
-        return list(output_shapes)
+@iterator_get_next.shape
+def _(iterator: InputShape, *, output_shapes: list[TensorShape]) -> list[TensorShape]:
+    return list(output_shapes)
 
 
 @make_iterator.shape
@@ -234,7 +223,6 @@ def _resource(ctx: Any, container: str, name: str, types: Sequence[Any], shapes:
     return found
 
 
-@iterator_v1.kernel("CPU", handle=True)
 @iterator_v2.kernel("CPU", handle=True)
 def _(ctx: Any, *, container: str, shared_name: str, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
     return _resource(ctx, container, shared_name or ctx.node_name, output_types, output_shapes)
@@ -268,7 +256,6 @@ def _(ctx: Any, dataset: Dataset, iterator: IteratorResource) -> list[Any]:
 
 
 @iterator_get_next.kernel("CPU")
-@iterator_get_next_sync.kernel("CPU")
 def _(ctx: Any, iterator: IteratorResource) -> list[Any]:
     return iterator.next(ctx)
 
@@ -281,7 +268,6 @@ def _(ctx: Any, resource_handle: IteratorResource) -> Any:
     return np.array(name.encode(), object)
 
 
-@iterator_from_string_handle.kernel("CPU")
 @iterator_from_string_handle_v2.kernel("CPU")
 def _(ctx: Any, string_handle: Any, *, output_types: list[Any], output_shapes: list[Any]) -> IteratorResource:
     name = str(string_handle[()].decode("utf-8", "replace"))
@@ -305,17 +291,3 @@ def _(ctx: Any, string_handle: Any, *, output_types: list[Any], output_shapes: l
                 None, None, f"Incompatible shapes at component {place}: expected {wanted} but got {given}."
             )
     return found
-
-
-@dataset_to_single_element.kernel("CPU")
-def _(ctx: Any, dataset: Dataset) -> list[Any]:
-    iterator = dataset.iterator()
-    try:
-        element = iterator.next()
-        if element is None:
-            raise InvalidArgumentError(None, None, "Dataset was empty.")
-        if iterator.next() is not None:
-            raise InvalidArgumentError(None, None, "Dataset had more than one element.")
-    finally:
-        iterator.close()
-    return [v.copy() if isinstance(v, np.ndarray) and v.base is not None else v for v in element]

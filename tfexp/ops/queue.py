@@ -11,6 +11,7 @@ from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, as_dtype
+from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -20,7 +21,6 @@ from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_gather import gather
 from tfexp.ops.array_join import stack
-from tfexp.ops.handle_ops import Twins
 from tfexp.ops.queue_ops import (
     fifo_queue,
     padding_fifo_queue,
@@ -107,7 +107,7 @@ class QueueBase:
             components = self._components(vals)
             for component, shape in zip(components, self._shapes):
                 component.get_shape().assert_is_compatible_with(shape)
-            return self._on(queue_enqueue, components, name=scope)
+            return queue_enqueue(self._queue_ref, components, name=scope)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
         """A node that puts in as many elements as the components have rows, one after another."""
@@ -117,7 +117,7 @@ class QueueBase:
             for component, shape in zip(components, self._shapes):
                 batch = batch.merge_with(component.get_shape().with_rank_at_least(1)[0])
                 component.get_shape()[1:].assert_is_compatible_with(shape)
-            return self._on(queue_enqueue_many, components, name=scope)
+            return queue_enqueue_many(self._queue_ref, components, name=scope)
 
     def _components(self, vals: Any) -> list[Tensor]:
         if isinstance(vals, dict):
@@ -157,8 +157,8 @@ class QueueBase:
         outputs = self._taken(queue_dequeue_up_to, name or f"{self._name}_DequeueUpTo", n)
         return self._as_element(outputs, [TensorShape([None]).concatenate(s) for s in self._shapes])
 
-    def _taken(self, op: Twins, name: str, *n: Any) -> list[Tensor]:
-        return list(self._on(op, *n, component_types=self._dtypes, name=name))
+    def _taken(self, op: Op, name: str, *n: Any) -> list[Tensor]:
+        return list(op(self._queue_ref, *n, component_types=self._dtypes, name=name))
 
     def _as_element(self, outputs: list[Tensor], shapes: Sequence[TensorShape]) -> Any:
         for output, shape in zip(outputs, shapes, strict=True):
@@ -171,22 +171,19 @@ class QueueBase:
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """A node that closes the queue once all that wait to put something in have, or, if asked to, cancels those."""
-        return self._on(queue_close, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_Close")
+        name = name or f"{self._name}_Close"
+        node: Operation = queue_close(self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name)
+        return node
 
     def is_closed(self, name: str | None = None) -> Tensor:
         """Whether the queue is closed, a bool."""
-        closed: Tensor = self._on(queue_is_closed, name=name or f"{self._name}_Is_Closed")
+        closed: Tensor = queue_is_closed(self._queue_ref, name=name or f"{self._name}_Is_Closed")
         return closed
 
     def size(self, name: str | None = None) -> Tensor:
         """How many elements are in it, an int32."""
-        size: Tensor = self._on(queue_size, name=name or f"{self._name}_Size")
+        size: Tensor = queue_size(self._queue_ref, name=name or f"{self._name}_Size")
         return size
-
-    def _on(self, op: Twins, *args: Any, **kwargs: Any) -> Any:
-        """A node of the form that fits the handle."""
-        form = op.newer if self._queue_ref.dtype == dtypes.resource else op.older
-        return form(self._queue_ref, *args, **kwargs)
 
 
 def _parts(vals: Any) -> list[Any]:

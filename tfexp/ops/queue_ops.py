@@ -10,9 +10,10 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.ops.array import Array
-from tfexp.ops.handle_ops import define_handle, define_twins, shared_or_own
+from tfexp.ops.handle_ops import define_resource, shared_or_own
 from tfexp.ops.queue_resource import Element, PaddingQueue, PriorityQueue, Queue, ShuffleQueue, batched
 from tfexp.ops.shape_rules import with_rank
 
@@ -20,32 +21,32 @@ from tfexp.ops.shape_rules import with_rank
 
 _TYPES = "component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; "
 
-fifo_queue = define_handle("FIFOQueue", "handle", _TYPES)
+fifo_queue = define_resource("FIFOQueue", "handle", _TYPES)
 
 
-@fifo_queue.kernel(handle=True)
+@fifo_queue.kernel("CPU", handle=True)
 def _(
     ctx: Any, *, component_types: list[DType], shapes: list[TensorShape], capacity: int, container: str, shared_name: str
 ) -> Queue:
     return _queue(ctx, container, shared_name, Queue, component_types, shapes, capacity)
 
 
-padding_fifo_queue = define_handle("PaddingFIFOQueue", "handle", _TYPES)
+padding_fifo_queue = define_resource("PaddingFIFOQueue", "handle", _TYPES)
 
 
-@padding_fifo_queue.kernel(handle=True)
+@padding_fifo_queue.kernel("CPU", handle=True)
 def _(
     ctx: Any, *, component_types: list[DType], shapes: list[TensorShape], capacity: int, container: str, shared_name: str
 ) -> Queue:
     return _queue(ctx, container, shared_name, PaddingQueue, component_types, shapes, capacity)
 
 
-random_shuffle_queue = define_handle(
+random_shuffle_queue = define_resource(
     "RandomShuffleQueue", "handle", f"{_TYPES}min_after_dequeue: int = 0; seed: int = 0; seed2: int = 0; "
 )
 
 
-@random_shuffle_queue.kernel(handle=True)
+@random_shuffle_queue.kernel("CPU", handle=True)
 def _(
     ctx: Any,
     *,
@@ -62,14 +63,14 @@ def _(
     return _queue(ctx, container, shared_name, ShuffleQueue, *settings)
 
 
-priority_queue = define_handle(
+priority_queue = define_resource(
     "PriorityQueue",
     "handle",
     "component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1; ",
 )
 
 
-@priority_queue.kernel(handle=True)
+@priority_queue.kernel("CPU", handle=True)
 def _(
     ctx: Any, *, component_types: list[DType], shapes: list[TensorShape], capacity: int, container: str, shared_name: str
 ) -> Queue:
@@ -87,8 +88,9 @@ def _queue(ctx: Any, container: str, shared_name: str, kind: type[Queue], *setti
 
 # --- giving ------------------------------------------------------------------------------------------------------------
 
-queue_enqueue = define_twins(
-    "QueueEnqueue(handle: HANDLE, components: Tcomponents) -> () {Tcomponents: list(type) >= 1; timeout_ms: int = -1}"
+queue_enqueue = define_op(
+    "QueueEnqueueV2(handle: resource, components: Tcomponents) -> () {Tcomponents: list(type) >= 1; "
+    "timeout_ms: int = -1} #stateful"
 )
 queue_enqueue.not_differentiable()
 
@@ -98,7 +100,7 @@ def _(handle: InputShape, components: list[InputShape]) -> None:
     return None
 
 
-@queue_enqueue.kernel(waits=True)
+@queue_enqueue.kernel("CPU", waits=True)
 def _(ctx: Any, handle: Queue, components: list[Array], *, Tcomponents: list[DType], timeout_ms: int) -> Any:
     _check_types(handle, Tcomponents)
     _check_timeout(timeout_ms)
@@ -108,8 +110,9 @@ def _(ctx: Any, handle: Queue, components: list[Array], *, Tcomponents: list[DTy
     return handle.enqueue(tuple(map(_own, components)))
 
 
-queue_enqueue_many = define_twins(
-    "QueueEnqueueMany(handle: HANDLE, components: Tcomponents) -> () {Tcomponents: list(type) >= 1; timeout_ms: int = -1}"
+queue_enqueue_many = define_op(
+    "QueueEnqueueManyV2(handle: resource, components: Tcomponents) -> () {Tcomponents: list(type) >= 1; "
+    "timeout_ms: int = -1} #stateful"
 )
 queue_enqueue_many.not_differentiable()
 
@@ -119,7 +122,7 @@ def _(handle: InputShape, components: list[InputShape]) -> None:
     return None
 
 
-@queue_enqueue_many.kernel(waits=True)
+@queue_enqueue_many.kernel("CPU", waits=True)
 def _(ctx: Any, handle: Queue, components: list[Array], *, Tcomponents: list[DType], timeout_ms: int) -> Any:
     _check_types(handle, Tcomponents)
     _check_timeout(timeout_ms)
@@ -180,7 +183,7 @@ def _check_shape(component: int, shape: Sequence[int], expected: Sequence[int | 
 
 _TAKEN = "(components: component_types) {component_types: list(type) >= 1; timeout_ms: int = -1}"
 
-queue_dequeue = define_twins(f"QueueDequeue(handle: HANDLE) -> {_TAKEN}")
+queue_dequeue = define_op(f"QueueDequeueV2(handle: resource) -> {_TAKEN} #stateful")
 queue_dequeue.not_differentiable()
 
 
@@ -189,14 +192,14 @@ def _(handle: InputShape, *, component_types: list[DType]) -> list[TensorShape]:
     return [TensorShape(None)] * len(component_types)
 
 
-@queue_dequeue.kernel(waits=True)
+@queue_dequeue.kernel("CPU", waits=True)
 def _(ctx: Any, handle: Queue, *, component_types: list[DType], timeout_ms: int) -> Any:
     _check_types(handle, component_types)
     _check_timeout(timeout_ms)
     return handle.dequeue()
 
 
-queue_dequeue_many = define_twins(f"QueueDequeueMany(handle: HANDLE, n: int32) -> {_TAKEN}")
+queue_dequeue_many = define_op(f"QueueDequeueManyV2(handle: resource, n: int32) -> {_TAKEN} #stateful")
 queue_dequeue_many.not_differentiable()
 
 
@@ -206,14 +209,14 @@ def _(handle: InputShape, n: InputShape, *, component_types: list[DType]) -> lis
     return [TensorShape(None)] * len(component_types)
 
 
-@queue_dequeue_many.kernel(waits=True)
+@queue_dequeue_many.kernel("CPU", waits=True)
 def _(ctx: Any, handle: Queue, n: Array, *, component_types: list[DType], timeout_ms: int) -> Any:
     _check_types(handle, component_types)
     _check_timeout(timeout_ms)
     return _dequeue_many(handle, n, False, "DequeueManyOp")
 
 
-queue_dequeue_up_to = define_twins(f"QueueDequeueUpTo(handle: HANDLE, n: int32) -> {_TAKEN}")
+queue_dequeue_up_to = define_op(f"QueueDequeueUpToV2(handle: resource, n: int32) -> {_TAKEN} #stateful")
 queue_dequeue_up_to.not_differentiable()
 
 
@@ -223,7 +226,7 @@ def _(handle: InputShape, n: InputShape, *, component_types: list[DType]) -> lis
     return [TensorShape(None)] * len(component_types)
 
 
-@queue_dequeue_up_to.kernel(waits=True)
+@queue_dequeue_up_to.kernel("CPU", waits=True)
 def _(ctx: Any, handle: Queue, n: Array, *, component_types: list[DType], timeout_ms: int) -> Any:
     _check_types(handle, component_types)
     _check_timeout(timeout_ms)
@@ -257,7 +260,7 @@ def _dequeue_many(queue: Queue, n: Array, small: bool, op: str) -> Any:
 
 # --- the rest ----------------------------------------------------------------------------------------------------------
 
-queue_close = define_twins("QueueClose(handle: HANDLE) -> () {cancel_pending_enqueues: bool = false}")
+queue_close = define_op("QueueCloseV2(handle: resource) -> () {cancel_pending_enqueues: bool = false} #stateful")
 queue_close.not_differentiable()
 
 
@@ -266,12 +269,12 @@ def _(handle: InputShape) -> None:
     return None
 
 
-@queue_close.kernel(waits=True)
+@queue_close.kernel("CPU", waits=True)
 def _(ctx: Any, handle: Queue, *, cancel_pending_enqueues: bool) -> Any:
     return handle.close(cancel_pending_enqueues)
 
 
-queue_size = define_twins("QueueSize(handle: HANDLE) -> (size: int32)")
+queue_size = define_op("QueueSizeV2(handle: resource) -> (size: int32) #stateful")
 queue_size.not_differentiable()
 
 
@@ -280,12 +283,12 @@ def _(handle: InputShape) -> TensorShape:
     return TensorShape([])
 
 
-@queue_size.kernel()
+@queue_size.kernel("CPU")
 def _(ctx: Any, handle: Queue) -> Any:
     return np.int32(handle.size())
 
 
-queue_is_closed = define_twins("QueueIsClosed(handle: HANDLE) -> (is_closed: bool)")
+queue_is_closed = define_op("QueueIsClosedV2(handle: resource) -> (is_closed: bool) #stateful")
 queue_is_closed.not_differentiable()
 
 
@@ -294,6 +297,6 @@ def _(handle: InputShape) -> TensorShape:
     return TensorShape([])
 
 
-@queue_is_closed.kernel()
+@queue_is_closed.kernel("CPU")
 def _(ctx: Any, handle: Queue) -> Any:
     return np.bool_(handle.closed)

@@ -11,12 +11,11 @@ from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.core.text import as_text
 from tfexp.ops.array import Array
-from tfexp.ops.handle_ops import define_handle, define_older_handle, define_twins, shared_or_own
+from tfexp.ops.handle_ops import define_resource, shared_or_own
 from tfexp.ops.queue_resource import Queue
 from tfexp.ops.reader_resource import (
     FixedLengthRecordReader,
     IdentityReader,
-    LMDBReader,
     Reader,
     Record,
     TextLineReader,
@@ -29,35 +28,35 @@ from tfexp.ops.shape_rules import with_rank
 
 _HANDLE = "reader_handle"
 
-whole_file_reader = define_handle("WholeFileReader", _HANDLE)
+whole_file_reader = define_resource("WholeFileReader", _HANDLE)
 
 
-@whole_file_reader.kernel(handle=True)
+@whole_file_reader.kernel("CPU", handle=True)
 def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
     return _reader(ctx, container, shared_name, WholeFileReader)
 
 
-identity_reader = define_handle("IdentityReader", _HANDLE)
+identity_reader = define_resource("IdentityReader", _HANDLE)
 
 
-@identity_reader.kernel(handle=True)
+@identity_reader.kernel("CPU", handle=True)
 def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
     return _reader(ctx, container, shared_name, IdentityReader)
 
 
-text_line_reader = define_handle("TextLineReader", _HANDLE, "skip_header_lines: int = 0; ")
+text_line_reader = define_resource("TextLineReader", _HANDLE, "skip_header_lines: int = 0; ")
 
 
-@text_line_reader.kernel(handle=True)
+@text_line_reader.kernel("CPU", handle=True)
 def _(ctx: Any, *, skip_header_lines: int, container: str, shared_name: str) -> Reader:
     _check_least(0, skip_header_lines=skip_header_lines)
     return _reader(ctx, container, shared_name, TextLineReader, skip_header_lines)
 
 
-tf_record_reader = define_handle("TFRecordReader", _HANDLE, after="; compression_type: string = ''")
+tf_record_reader = define_resource("TFRecordReader", _HANDLE, after="; compression_type: string = ''")
 
 
-@tf_record_reader.kernel(handle=True)
+@tf_record_reader.kernel("CPU", handle=True)
 def _(ctx: Any, *, container: str, shared_name: str, compression_type: str) -> Reader:
     kind = as_text(compression_type)
     if kind not in ("", "ZLIB", "GZIP"):
@@ -65,15 +64,15 @@ def _(ctx: Any, *, container: str, shared_name: str, compression_type: str) -> R
     return _reader(ctx, container, shared_name, TFRecordReader, kind)
 
 
-fixed_length_record_reader = define_handle(
+fixed_length_record_reader = define_resource(
     "FixedLengthRecordReader",
     _HANDLE,
     "header_bytes: int = 0; record_bytes: int; footer_bytes: int = 0; hop_bytes: int = 0; ",
-    newer_attrs="; encoding: string = ''",
+    "; encoding: string = ''",
 )
 
 
-@fixed_length_record_reader.kernel(handle=True)
+@fixed_length_record_reader.kernel("CPU", handle=True)
 def _(
     ctx: Any,
     *,
@@ -83,23 +82,15 @@ def _(
     hop_bytes: int,
     container: str,
     shared_name: str,
-    **newer: Any,
+    encoding: str,
 ) -> Reader:
     _check_least(0, header_bytes=header_bytes, footer_bytes=footer_bytes, hop_bytes=hop_bytes)
     _check_least(1, record_bytes=record_bytes)
-    encoding = as_text(newer.get("encoding", ""))
-    if encoding not in ("", "ZLIB", "GZIP"):
-        raise InvalidArgumentError(None, None, f"encoding must be one of '', 'ZLIB', 'GZIP', not {encoding!r}")
+    compression = as_text(encoding)
+    if compression not in ("", "ZLIB", "GZIP"):
+        raise InvalidArgumentError(None, None, f"encoding must be one of '', 'ZLIB', 'GZIP', not {compression!r}")
     sizes = (record_bytes, header_bytes, footer_bytes, hop_bytes)
-    return _reader(ctx, container, shared_name, FixedLengthRecordReader, *sizes, encoding)
-
-
-lmdb_reader = define_older_handle("LMDBReader", _HANDLE)
-
-
-@lmdb_reader.kernel("CPU", handle=True)
-def _(ctx: Any, *, container: str, shared_name: str) -> Reader:
-    return _reader(ctx, container, shared_name, LMDBReader)
+    return _reader(ctx, container, shared_name, FixedLengthRecordReader, *sizes, compression)
 
 
 def _reader(ctx: Any, container: str, shared_name: str, kind: type[Reader], *settings: Any) -> Reader:
@@ -116,25 +107,11 @@ def _check_least(least: int, **values: int) -> None:
             raise InvalidArgumentError(None, None, f"{name} must be >= {least} not {value}")
 
 
-fake_queue = define_op("FakeQueue(resource: resource) -> (handle: ref string) #stateful")
-fake_queue.not_differentiable()
-
-
-@fake_queue.shape
-def _(resource: InputShape) -> TensorShape:
-    with_rank(resource, 0)
-    return TensorShape([2])
-
-
-@fake_queue.kernel("CPU")
-def _(ctx: Any, resource: Queue) -> Queue:
-    """The queue of a handle that is a resource, for readers whose own is not."""
-    return resource
-
-
 # --- reading -----------------------------------------------------------------------------------------------------------
 
-reader_read = define_twins("ReaderRead(reader_handle: HANDLE, queue_handle: HANDLE) -> (key: string, value: string)")
+reader_read = define_op(
+    "ReaderReadV2(reader_handle: resource, queue_handle: resource) -> (key: string, value: string) #stateful"
+)
 reader_read.not_differentiable()
 
 
@@ -143,13 +120,14 @@ def _(reader_handle: InputShape, queue_handle: InputShape) -> list[TensorShape]:
     return [TensorShape([]), TensorShape([])]
 
 
-@reader_read.kernel(waits=True)
+@reader_read.kernel("CPU", waits=True)
 def _(ctx: Any, reader_handle: Reader, queue_handle: Queue) -> Any:
     return reader_handle.read(queue_handle, 1, _one)
 
 
-reader_read_up_to = define_twins(
-    "ReaderReadUpTo(reader_handle: HANDLE, queue_handle: HANDLE, num_records: int64) -> (keys: string, values: string)"
+reader_read_up_to = define_op(
+    "ReaderReadUpToV2(reader_handle: resource, queue_handle: resource, num_records: int64) -> (keys: string, "
+    "values: string) #stateful"
 )
 reader_read_up_to.not_differentiable()
 
@@ -160,7 +138,7 @@ def _(reader_handle: InputShape, queue_handle: InputShape, num_records: InputSha
     return [TensorShape([None]), TensorShape([None])]
 
 
-@reader_read_up_to.kernel(waits=True)
+@reader_read_up_to.kernel("CPU", waits=True)
 def _(ctx: Any, reader_handle: Reader, queue_handle: Queue, num_records: Array) -> Any:
     return reader_handle.read(queue_handle, int(num_records), _several)
 
@@ -188,7 +166,9 @@ def _strings(values: list[bytes]) -> Array:
 
 # --- state -------------------------------------------------------------------------------------------------------------
 
-reader_num_records_produced = define_twins("ReaderNumRecordsProduced(reader_handle: HANDLE) -> (records_produced: int64)")
+reader_num_records_produced = define_op(
+    "ReaderNumRecordsProducedV2(reader_handle: resource) -> (records_produced: int64) #stateful"
+)
 reader_num_records_produced.not_differentiable()
 
 
@@ -197,13 +177,13 @@ def _(reader_handle: InputShape) -> TensorShape:
     return TensorShape([])
 
 
-@reader_num_records_produced.kernel()
+@reader_num_records_produced.kernel("CPU")
 def _(ctx: Any, reader_handle: Reader) -> Any:
     return np.int64(reader_handle.records_produced)
 
 
-reader_num_work_units_completed = define_twins(
-    "ReaderNumWorkUnitsCompleted(reader_handle: HANDLE) -> (units_completed: int64)"
+reader_num_work_units_completed = define_op(
+    "ReaderNumWorkUnitsCompletedV2(reader_handle: resource) -> (units_completed: int64) #stateful"
 )
 reader_num_work_units_completed.not_differentiable()
 
@@ -213,40 +193,12 @@ def _(reader_handle: InputShape) -> TensorShape:
     return TensorShape([])
 
 
-@reader_num_work_units_completed.kernel()
+@reader_num_work_units_completed.kernel("CPU")
 def _(ctx: Any, reader_handle: Reader) -> Any:
     return np.int64(reader_handle.units_completed)
 
 
-reader_serialize_state = define_twins("ReaderSerializeState(reader_handle: HANDLE) -> (state: string)")
-reader_serialize_state.not_differentiable()
-
-
-@reader_serialize_state.shape
-def _(reader_handle: InputShape) -> TensorShape:
-    return TensorShape([])
-
-
-@reader_serialize_state.kernel()
-def _(ctx: Any, reader_handle: Reader) -> Array:
-    return _string(reader_handle.serialize())
-
-
-reader_restore_state = define_twins("ReaderRestoreState(reader_handle: HANDLE, state: string) -> ()")
-reader_restore_state.not_differentiable()
-
-
-@reader_restore_state.shape
-def _(reader_handle: InputShape, state: InputShape) -> None:
-    with_rank(state, 0)
-
-
-@reader_restore_state.kernel()
-def _(ctx: Any, reader_handle: Reader, state: Array) -> None:
-    reader_handle.restore(state.item())
-
-
-reader_reset = define_twins("ReaderReset(reader_handle: HANDLE) -> ()")
+reader_reset = define_op("ReaderResetV2(reader_handle: resource) -> () #stateful")
 reader_reset.not_differentiable()
 
 
@@ -255,6 +207,6 @@ def _(reader_handle: InputShape) -> None:
     return None
 
 
-@reader_reset.kernel()
+@reader_reset.kernel("CPU")
 def _(ctx: Any, reader_handle: Reader) -> None:
     reader_handle.reset()

@@ -12,15 +12,11 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, ClassVar
 
-from google.protobuf.message import DecodeError
-
 from tfexp.core import dtypes
-from tfexp.core.errors import DataLossError, InvalidArgumentError, OpError, UnimplementedError
+from tfexp.core.errors import DataLossError, InvalidArgumentError, OpError
 from tfexp.core.waiting import Promise, Waiting, in_turn
 from tfexp.formats.compressed_file import ByteStream, open_stream
 from tfexp.formats.file_errors import file_error
-from tfexp.formats.lmdb import read_pairs
-from tfexp.formats.protos.reader_state import ReaderBaseState
 from tfexp.formats.tfrecord import read_records
 from tfexp.ops.queue_resource import Queue
 
@@ -34,13 +30,11 @@ class Reader:
     """Work is read by `_records`; `_open` fails where the work cannot even begin, and the next read takes other work."""
 
     kind: ClassVar[str] = ""
-    has_state: ClassVar[bool] = False
 
     def __init__(self, name: str):
         self.name = name
         self.records_produced = 0
-        self._started = self._finished = 0
-        self._work = b""
+        self._finished = 0
         self._current: Iterator[Record] | None = None
         self._failure: OpError | None = None
         self._stream: ByteStream | None = None
@@ -85,18 +79,15 @@ class Reader:
     def _begin(self, queue: Queue) -> Generator[Waiting, Any, None]:
         if queue.types != (dtypes.string,):
             raise _not_a_name()
-        self._work = b""
         element = queue.dequeue()
         if isinstance(element, Waiting):
             element = yield element
         if element[0].size != 1:
             raise _not_a_name()
-        work = element[0].item()
-        text = work.decode("utf-8", "surrogateescape")
-        self._open(text)
-        self._work, self._failure = work, None
-        self._started += 1
-        self._current = self._records(text)
+        work = element[0].item().decode("utf-8", "surrogateescape")
+        self._open(work)
+        self._failure = None
+        self._current = self._records(work)
 
     def _read_on(self, found: list[Record], count: int) -> None:
         """Read records of the current work; where it is damaged, every read from there on says so."""
@@ -156,46 +147,12 @@ class Reader:
     def reset(self) -> None:
         """Forget the work and the counts."""
         self._leave()
-        self.records_produced = self._started = self._finished = 0
-        self._work, self._failure = b"", None
+        self.records_produced = self._finished = 0
+        self._failure = None
 
     def dispose(self) -> None:
         """Nobody will read any more."""
         self._leave()
-
-    def serialize(self) -> bytes:
-        """The state as TensorFlow's ReaderBaseState; UnimplementedError where a reader is in the middle of a file."""
-        if not self.has_state:
-            raise UnimplementedError(None, None, "Reader SerializeState")
-        state: bytes = ReaderBaseState(
-            work_started=self._started,
-            work_finished=self._finished,
-            num_records_produced=self.records_produced,
-            current_work=self._work,
-        ).SerializeToString()
-        return state
-
-    def restore(self, state: bytes) -> None:
-        """Go on from a state; InvalidArgumentError where it is none."""
-        if not self.has_state:
-            raise UnimplementedError(None, None, "Reader RestoreState")
-        try:
-            found = ReaderBaseState.FromString(state)
-        except DecodeError:
-            text = state.decode("utf-8", "backslashreplace")
-            raise InvalidArgumentError(None, None, f"Could not parse state for {self.kind} '{self.name}': {text}") from None
-        counts = (found.work_started, found.work_finished, found.num_records_produced)
-        if min(counts) < 0 or found.work_started < found.work_finished:
-            raise InvalidArgumentError(
-                None, None, f"Inconsistent work started vs. finished when restoring in {self.name}: {found}"
-            )
-        self.reset()
-        self._started, self._finished, self.records_produced = counts
-        self._work = found.current_work
-        if self._started > self._finished:
-            text = self._work.decode("utf-8", "surrogateescape")
-            self._open(text)
-            self._current = self._records(text)
 
 
 def _not_a_name() -> OpError:
@@ -206,7 +163,6 @@ class IdentityReader(Reader):
     """Gives the work itself."""
 
     kind = "IdentityReader"
-    has_state = True
 
     def _open(self, work: str) -> None:
         pass
@@ -220,7 +176,6 @@ class WholeFileReader(Reader):
     """Gives a file's content as one record."""
 
     kind = "WholeFileReader"
-    has_state = True
 
     def _open(self, work: str) -> None:
         pass
@@ -318,19 +273,6 @@ class TFRecordReader(Reader):
                 offset += _FRAME + len(record)
         except OSError as error:
             raise file_error(work, error) from error
-
-
-class LMDBReader(Reader):
-    """Gives the pairs of LMDB files (or of folders that have a `data.mdb`), by their keys."""
-
-    kind = "LMDBReader"
-
-    def _open(self, work: str) -> None:
-        pass
-
-    def _records(self, work: str) -> Iterator[Record]:
-        for key, value in read_pairs(work):
-            yield key, value, False
 
 
 # What stands around a record: length, its checksum, the data's checksum.

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfexp.core import dtypes
 from tfexp.formats.tfrecord import TFRecordOptions
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.handle_ops import Twins
 from tfexp.ops.queue import QueueBase
 from tfexp.ops.reader_ops import (
-    fake_queue,
     fixed_length_record_reader,
     identity_reader,
-    lmdb_reader,
     reader_num_records_produced,
     reader_num_work_units_completed,
     reader_read,
     reader_read_up_to,
     reader_reset,
-    reader_restore_state,
-    reader_serialize_state,
     text_line_reader,
     tf_record_reader,
     whole_file_reader,
@@ -35,76 +29,52 @@ class ReaderBase:
     It keeps its place between steps. When the queue is closed and the work done, reading ends with OutOfRangeError.
     """
 
-    def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+    def __init__(self, reader_ref: Tensor):
         if executing_eagerly():
             raise RuntimeError(
                 "Readers are not supported when eager execution is enabled. Instead, please use tf.data to get data into "
                 "your model."
             )
         self._reader_ref = reader_ref
-        self._supports_serialize = supports_serialize
 
     @property
     def reader_ref(self) -> Tensor:
         """The reader's handle."""
         return self._reader_ref
 
-    @property
-    def supports_serialize(self) -> bool:
-        """Whether `serialize_state` and `restore_state` work."""
-        return self._supports_serialize
-
     def read(self, queue: QueueBase | Tensor, name: str | None = None) -> Any:
         """The next record's (key, value), two scalar strings."""
-        return self._on(reader_read, self._fitting(queue), name=name)
+        return reader_read(self._reader_ref, _handle(queue), name=name)
 
     def read_up_to(self, queue: QueueBase | Tensor, num_records: Any, name: str | None = None) -> Any:
         """Up to `num_records` (keys, values), two vectors of strings; fewer at the end of a file."""
-        return self._on(reader_read_up_to, self._fitting(queue), num_records, name=name)
+        return reader_read_up_to(self._reader_ref, _handle(queue), num_records, name=name)
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records have been read, an int64."""
-        count: Tensor = self._on(reader_num_records_produced, name=name)
+        count: Tensor = reader_num_records_produced(self._reader_ref, name=name)
         return count
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
         """How many files have been read to their end, an int64."""
-        count: Tensor = self._on(reader_num_work_units_completed, name=name)
+        count: Tensor = reader_num_work_units_completed(self._reader_ref, name=name)
         return count
-
-    def serialize_state(self, name: str | None = None) -> Tensor:
-        """The reader's state as a string; UnimplementedError where it cannot be told."""
-        state: Tensor = self._on(reader_serialize_state, name=name)
-        return state
-
-    def restore_state(self, state: Any, name: str | None = None) -> Operation:
-        """A node that makes the reader go on from a state of `serialize_state`."""
-        node: Operation = self._on(reader_restore_state, state, name=name)
-        return node
 
     def reset(self, name: str | None = None) -> Operation:
         """A node after which the reader is as it was at first."""
-        node: Operation = self._on(reader_reset, name=name)
+        node: Operation = reader_reset(self._reader_ref, name=name)
         return node
 
-    def _on(self, op: Twins, *args: Any, **kwargs: Any) -> Any:
-        """A node of the form that fits the handle."""
-        form = op.newer if self._reader_ref.dtype == dtypes.resource else op.older
-        return form(self._reader_ref, *args, **kwargs)
 
-    def _fitting(self, queue: QueueBase | Tensor) -> Tensor:
-        """The queue's handle, of the reader's handle's type."""
-        ref: Tensor = queue if isinstance(queue, Tensor) else queue.queue_ref
-        if ref.dtype == dtypes.resource and self._reader_ref.dtype != dtypes.resource:
-            ref = fake_queue(ref)
-        return ref
+def _handle(queue: QueueBase | Tensor) -> Tensor:
+    return queue if isinstance(queue, Tensor) else queue.queue_ref
 
 
 class WholeFileReader(ReaderBase):
     """A record is a file: (name, content). `tf.WholeFileReader`."""
 
     def __init__(self, name: str | None = None):
-        super().__init__(whole_file_reader(name=name), supports_serialize=True)
+        super().__init__(whole_file_reader(name=name))
 
 
 class TextLineReader(ReaderBase):
@@ -152,11 +122,4 @@ class IdentityReader(ReaderBase):
     """A record is the work itself: (name, name). `tf.IdentityReader`."""
 
     def __init__(self, name: str | None = None):
-        super().__init__(identity_reader(name=name), supports_serialize=True)
-
-
-class LMDBReader(ReaderBase):
-    """A record is a pair of an LMDB file: (key, value). `options` say nothing here. `tf.LMDBReader`."""
-
-    def __init__(self, name: str | None = None, options: Any = None):
-        super().__init__(lmdb_reader(name=name))
+        super().__init__(identity_reader(name=name))

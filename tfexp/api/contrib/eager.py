@@ -1,6 +1,6 @@
 """`tf.contrib.eager`: the names of eager execution (G10)."""
 
-from tfexp.data.eager_iterator import EagerIterator as Iterator
+from tfexp.data.iterator import EagerIterator as Iterator
 from tfexp.graph.custom_gradient import custom_gradient as custom_gradient
 from tfexp.graph.gradient_functions import gradients_function as gradients_function
 from tfexp.graph.gradient_functions import implicit_gradients as implicit_gradients
