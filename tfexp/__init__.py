@@ -140,8 +140,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.random_crop": "random_crop",
         "tfexp.ops.random_gamma": "random_gamma random_poisson",
         "tfexp.ops.readers": (
-            "FixedLengthRecordReader IdentityReader ReaderBase TextLineReader TFRecordReader "
-            "WholeFileReader"
+            "FixedLengthRecordReader IdentityReader ReaderBase TextLineReader TFRecordReader WholeFileReader"
         ),
         "tfexp.ops.reduce": "reduce_all reduce_any reduce_max reduce_mean reduce_min reduce_prod reduce_sum",
         "tfexp.ops.reduce_composite": "count_nonzero reduce_logsumexp",

@@ -40,9 +40,7 @@ class Function:
     `effects` are operations that a call runs even if no output needs them.
     """
 
-    def __init__(
-        self, name: str, body: Graph, inputs: Sequence[Tensor], outputs: Sequence[Tensor]
-    ):
+    def __init__(self, name: str, body: Graph, inputs: Sequence[Tensor], outputs: Sequence[Tensor]):
         self.name = name
         self._body: tuple[Graph, list[Tensor], list[Tensor]] | None = body, list(inputs), list(outputs)
         self._definition: function_pb2.FunctionDef | None = None

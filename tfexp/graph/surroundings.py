@@ -13,11 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue
-from tensorboard.compat.proto.node_def_pb2 import NodeDef
-
 from tfexp.core.device import DeviceName, DeviceSpecV2, canonical_name
-from tfexp.graph.attrs import from_proto
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
@@ -264,7 +260,9 @@ class Surroundings:
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
         """New nodes of these op types use the gradient registered under the mapped name (`tf.RegisterGradient`)."""
-        if not isinstance(op_type_map, dict) or not all(isinstance(text, str) for pair in op_type_map.items() for text in pair):
+        if not isinstance(op_type_map, dict) or not all(
+            isinstance(text, str) for pair in op_type_map.items() for text in pair
+        ):
             raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         saved, self._gradient_overrides = self._gradient_overrides, {**self._gradient_overrides, **op_type_map}
         try:

@@ -2,10 +2,9 @@
 
 Each value of the function either depends on the element, and then has a new first axis in the lifted function, or it does
 not, and stays as it is. A table (`dataset_lift_rules`) says for each op how its node has to change when inputs have that
-axis. A loop goes on for as long as it does for any element; what an element has when its own ends, it keeps. Random
-numbers are drawn for all elements beforehand, those that each would have drawn (`random_rows`). Functions with other
-state (py_func) and ops that are not in the table are not lifted. As in pfor (Agarwal 2019, "Auto-vectorizing TensorFlow
-graphs"), of which this is the part that data sets use most.
+axis. Random numbers are drawn for all elements beforehand, those that each would have drawn (`random_rows`). Functions with
+other state (py_func), with loops, and with ops that are not in the table are not lifted. As in pfor (Agarwal 2019,
+"Auto-vectorizing TensorFlow graphs"), of which this is the part that data sets use most.
 """
 
 from __future__ import annotations
@@ -21,16 +20,13 @@ from tfexp.core import dtypes
 from tfexp.core.errors import OpError
 from tfexp.core.shape import TensorShape
 from tfexp.graph.function import Function
-from tfexp.graph.functional_while import while_node
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.dataset_lift_loops import Loop, loop_of
 from tfexp.ops.dataset_lift_rules import RULES, Lifted, Nodes, NotLiftableError, fixed, rank_of
 from tfexp.ops.random_rows import DRAWN, RowDraws
 
-# Numbers in a variable of a loop: with more, a block's rounds go out to memory, and cost more than those of its elements.
-_SMALL = 4096
+_OF_LOOPS = frozenset({"Enter", "Exit", "LoopCond", "NextIteration"})
 
 # The branches of conditions that a value is computed in, outermost first: (the condition, whether it holds).
 Guards = tuple[tuple[Tensor, bool], ...]
@@ -91,7 +87,7 @@ def _lift(function: Function, captured: int) -> LiftedFunction | None:
     graph = Graph()
     graph._functions = dict(function.body._functions)
     draws: list[RowDraws] = []
-    lifting = _Lifting(graph, loops=True, draws=draws)
+    lifting = _Lifting(graph, draws)
     elements = len(function.inputs) - captured
     try:
         with graph.as_default():
@@ -107,12 +103,12 @@ def _lift(function: Function, captured: int) -> LiftedFunction | None:
 class _Lifting(Nodes):
     """Makes the lifted nodes of tensors; NotLiftableError when there are none.
 
-    `loops`: it may make loops. `draws`: where to put the random numbers that become arguments, if they may.
+    `draws`: where to put the random numbers that become arguments.
     """
 
-    def __init__(self, graph: Graph, loops: bool, draws: list[RowDraws] | None = None):
+    def __init__(self, graph: Graph, draws: list[RowDraws]):
         super().__init__(graph)
-        self.loops, self.draws = loops, draws
+        self.draws = draws
         self.values: dict[Tensor, Lifted] = {}
         self.guards: dict[Tensor, Guards] = {}
 
@@ -138,9 +134,8 @@ class _Lifting(Nodes):
         return any(tensor in self.values for tensor in op.outputs)
 
     def _lift(self, op: Operation) -> None:
-        if op.type == "Exit":
-            self._loop(loop_of(op))
-            return
+        if op.type in _OF_LOOPS:
+            raise NotLiftableError
         if not all(tensor in self.values for tensor in op.inputs):
             raise NotLiftableError
         if not all(before.outputs or self._knows(before) for before in op.control_inputs):
@@ -200,7 +195,7 @@ class _Lifting(Nodes):
 
     def _draw(self, op: Operation) -> None:
         """Random numbers that each element draws, once."""
-        if self.draws is None or op.type not in DRAWN or self.guards[op.outputs[0]]:
+        if op.type not in DRAWN or self.guards[op.outputs[0]]:
             raise NotLiftableError
         draw = RowDraws(op, [fixed(op, position) for position in range(len(op.inputs))])
         if not draw.possible:
@@ -208,87 +203,9 @@ class _Lifting(Nodes):
         self.draws.append(draw)
         self.argument(op.outputs[0], True)
 
-    # --- loops -----------------------------------------------------------------------------------------------------
-
-    def _loop(self, loop: Loop) -> None:
-        """As many rounds as the element needs that needs most. None may enter that would not alone: it might never leave."""
-        if not self.loops or any(self.guards.get(tensor) for tensor in loop.starts):
-            raise NotLiftableError
-        starts = [self.values[tensor] for tensor in loop.starts]
-        many: list[bool] = []
-        grown = [value.many for value in starts]
-        while many != grown:
-            many = grown
-            condition, body, grown = self._rounds(loop, many)
-        like = [value.tensor for value in starts if value.many]  # there is one if any variable has the new axis
-        tensors, shapes = [], []
-        for start, tensor, is_many in zip(starts, loop.asked, many, strict=True):
-            dims = _dims(tensor) if is_many else None
-            tensors.append(start.tensor if start.many or dims is None else self.repeated(start.tensor, dims, like[0]))
-            shapes.append(tensor.shape if dims is None else TensorShape([None, *dims]))
-        node = while_node(self.graph, condition, body, tensors, shapes, 10)
-        for tensor, position in loop.exits.items():
-            self.values[tensor] = Lifted(node.outputs[position], many[position])
-
-    def _rounds(self, loop: Loop, many: list[bool]) -> tuple[Function, Function, list[bool]]:
-        """The loop's condition and body where some variables have the new axis, and which ones have it after a round."""
-        asking, _, holds = self._asking(loop, many)
-        decision = holds.tensor
-        with asking.graph.as_default():
-            if holds.many:
-                attrs = {"keep_dims": False, "Tidx": dtypes.int32}
-                decision = asking.node("Any", [decision, asking.constant([0], dtypes.int32)], attrs)
-        condition = self._function(asking.graph, [asking.values[tensor].tensor for tensor in loop.asked], [decision])
-
-        doing, variables, holds = self._asking(loop, many)
-        doing.values.update(zip(loop.entered, variables, strict=True))
-        doing.loops = not holds.many  # an element whose own loop has ended may not come to an end in another one
-        following = []
-        with doing.graph.as_default():
-            for tensor, old, new in zip(loop.asked, variables, doing.of(loop.following), strict=True):
-                if new.tensor is not old.tensor and holds.many:
-                    dims = _dims(tensor)
-                    parts = [doing.with_rank(holds, 0, len(dims)), new.tensor, old.tensor]
-                    new = Lifted(doing.node("SelectV2", parts, {"T": tensor.dtype}), True)
-                elif old.many and not new.many:
-                    new = Lifted(doing.repeated(new.tensor, _dims(tensor), old.tensor), True)
-                following.append(new)
-        body = self._function(
-            doing.graph, [variable.tensor for variable in variables], [value.tensor for value in following]
-        )
-        return condition, body, [value.many for value in following]
-
-    def _asking(self, loop: Loop, many: list[bool]) -> tuple[_Lifting, list[Lifted], Lifted]:
-        """A function's beginning: its arguments, and whether each element's loop goes on."""
-        graph = Graph()
-        graph._functions = self.graph._functions
-        inner = _Lifting(graph, loops=True)
-        with graph.as_default():
-            for tensor, is_many in zip(loop.asked, many, strict=True):
-                inner.argument(tensor, is_many)
-            (holds,) = inner.of([loop.condition])
-        if loop.condition.shape.rank != 0:
-            raise NotLiftableError
-        return inner, [inner.values[tensor] for tensor in loop.asked], holds
-
-    def _function(self, graph: Graph, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> Function:
-        made = Function(f"part_{len(graph._functions)}_of_blocks", graph, inputs, outputs)
-        graph._functions[made.name] = made
-        return made
-
-
-def _dims(tensor: Tensor) -> list[int]:
-    """The shape of what is of one shape for all elements, in all rounds, and small."""
-    if not tensor.shape.is_fully_defined() or (tensor.shape.num_elements() or 0) > _SMALL:
-        raise NotLiftableError
-    return [int(dim) for dim in tensor.shape]
-
 
 def _needed(outputs: Iterable[Tensor], known: Callable[[Operation], bool]) -> list[Operation]:
-    """The nodes that the outputs depend on, each after those that it depends on, as far as they are not known.
-
-    Of a loop's nodes, there are only those that its values leave it by.
-    """
+    """The nodes that the outputs depend on, each after those that it depends on, as far as they are not known."""
     order: list[Operation] = []
     seen: set[Operation] = set()
     pending = [(tensor.op, False) for tensor in outputs]
@@ -299,6 +216,5 @@ def _needed(outputs: Iterable[Tensor], known: Callable[[Operation], bool]) -> li
         elif op not in seen and not known(op):
             seen.add(op)
             pending.append((op, True))
-            inputs = loop_of(op).starts if op.type == "Exit" else op.inputs
-            pending.extend((before, False) for before in (*(tensor.op for tensor in inputs), *op.control_inputs))
+            pending.extend((before, False) for before in (*(tensor.op for tensor in op.inputs), *op.control_inputs))
     return order

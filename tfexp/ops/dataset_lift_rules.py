@@ -74,14 +74,6 @@ class Nodes:
             tensor = self.node("ExpandDims", [tensor, self.constant(1, dtypes.int32)], attrs)
         return tensor
 
-    def repeated(self, tensor: Tensor, dims: Sequence[int], like: Tensor) -> Tensor:
-        """A value of shape `dims` with the new axis, as many times as `like` has it."""
-        shape = self.node("Shape", [like], {"T": like.dtype})
-        ends = [self.constant([position], dtypes.int32) for position in (0, 1)]
-        count = self.node("Slice", [shape, *ends], {"T": dtypes.int32, "Index": dtypes.int32})
-        whole = self.joined(count, self.constant(dims, dtypes.int32))
-        return self.node("BroadcastTo", [tensor, whole], {"T": tensor.dtype, "Tidx": dtypes.int32})
-
     def joined(self, first: Tensor, second: Tensor) -> Tensor:
         """Two int32 vectors as one."""
         parts = [first, second, self.constant(0, dtypes.int32)]
