@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.graph.collections": "GraphKeys",
         "tfexp.graph.control_flow": "cond",
         "tfexp.graph.convert": (
-            "IndexedSlices IndexedSlicesSpec constant convert_to_tensor convert_to_tensor_or_indexed_slices "
+            "IndexedSlices constant convert_to_tensor convert_to_tensor_or_indexed_slices "
             "register_tensor_conversion_function"
         ),
         "tfexp.graph.custom_gradient": (
@@ -42,10 +42,9 @@ __getattr__, __dir__, __all__ = _lazy_names(
             "executing_eagerly get_collection get_collection_ref get_default_graph init_scope name_scope op_scope "
             "reset_default_graph"
         ),
-        "tfexp.graph.sparse_tensor": "SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor",
+        "tfexp.graph.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
         "tfexp.graph.tape": "GradientTape",
         "tfexp.graph.tensor": "Tensor",
-        "tfexp.graph.type_spec": "TensorSpec TypeSpec",
         "tfexp.graph.versions": (
             "COMPILER_VERSION __compiler_version__=COMPILER_VERSION GIT_VERSION __git_version__=GIT_VERSION "
             "GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER VERSION "

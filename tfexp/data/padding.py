@@ -10,8 +10,8 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.structure import Component
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.tensor import Tensor
 from tfexp.graph.shape_inference import static_value_as_shape
+from tfexp.graph.tensor import Tensor
 
 
 def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:

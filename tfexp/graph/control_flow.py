@@ -19,11 +19,20 @@ from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, conv
 from tfexp.graph.dependencies import with_dependencies
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
-from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scope_names import is_exported, prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.zeros import filled_with_zeros
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether it is a TensorArray, which goes on by its flow."""
+    return hasattr(leaf, "_with_flow")
+
+
+def with_flow(leaf: Any, tensor: Any) -> Any:
+    """The tensor for a leaf; for one that is a TensorArray, the array that goes on from it."""
+    return leaf._with_flow(tensor) if is_array(leaf) else tensor
 
 
 @contextlib.contextmanager

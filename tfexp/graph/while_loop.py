@@ -9,11 +9,10 @@ from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.control_flow import merge, switch_ref_or_tensor
+from tfexp.graph.control_flow import is_array, merge, switch_ref_or_tensor, with_flow
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.loop_nodes import is_loop_constant, loop_of
 from tfexp.graph.operation import Operation
-from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor

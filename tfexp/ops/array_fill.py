@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
@@ -135,7 +134,6 @@ def _(ctx: Any, x: Array) -> Array:
 ones_like_op.kernel("XLA")(lambda jax, x: np.ones_like(x))
 
 
-@takes_composites
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros of `tensor`'s shape and, unless given, its dtype. Source: `tf.zeros_like`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
@@ -151,7 +149,6 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         return result
 
 
-@takes_composites
 def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Ones of `tensor`'s shape and, unless given, its dtype. Source: `tf.ones_like`."""
     with name_scope(name, "ones_like", [tensor]) as scope:
@@ -318,7 +315,6 @@ def _(ctx: Any, indices: Array, depth: Array, on_value: Array, off_value: Array,
     return result
 
 
-@takes_composites
 def one_hot(
     indices: Any,
     depth: Any,

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -56,7 +55,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad, grad)
 
 
-@takes_composites
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y; strings are joined. `tf.add`."""
     with name_scope(name, "Add", [x]) as scope:
@@ -118,7 +116,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     return [grad] * len(op.inputs)
 
 
-@takes_composites
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; a single tensor is returned as it is. `tf.add_n`.
 
@@ -358,7 +355,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad_x, grad_y)
 
 
-@takes_composites
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x to the power y. `tf.pow`."""
     with name_scope(name, "Pow", [x]) as scope:

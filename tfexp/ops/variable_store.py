@@ -26,7 +26,6 @@ from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from tfexp.ops.partitioned_variable import PartitionedVariable, call_partitioner, slices
 from tfexp.ops.regularization import add_regularization_loss
 from tfexp.ops.save_slice import SaveSliceInfo
-from tfexp.ops.trackable import variables_made
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 # What `reuse` may be besides True and False or None (which is False here): see `tf.AUTO_REUSE`.
@@ -178,7 +177,6 @@ class VariableStore:
                 shape=None if shape.rank is None else shape,
             )
         self._vars[request.name] = variable  # type: ignore[index]
-        variables_made(self)
         if executing_eagerly() and self in get_collection(_STORE):
             self._collect(variable, request.collections)
         if request.regularizer:
