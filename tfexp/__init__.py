@@ -2,6 +2,7 @@
 
 from tfexp import first_use as _first_use
 from tfexp.core.dtypes import *  # noqa: F403
+from tfexp.core.dtypes import __all__ as _dtype_names
 from tfexp.core.namespace import lazy_names as _lazy_names
 
 __getattr__, __dir__, __all__ = _lazy_names(
@@ -225,3 +226,4 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "unpack": "tf.unstack",
     },
 )
+__all__ += _dtype_names
