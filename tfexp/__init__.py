@@ -1,8 +1,8 @@
 """`import tfexp as tf`: TensorFlow 1.15's programming model on an embedded NumPy runtime. Re-exports, no logic."""
 
 from tfexp import first_use as _first_use
+from tfexp.core import dtypes as _core_dtypes
 from tfexp.core.dtypes import *  # noqa: F403
-from tfexp.core.dtypes import __all__ as _dtype_names
 from tfexp.core.namespace import lazy_names as _lazy_names
 
 __getattr__, __dir__, __all__ = _lazy_names(
@@ -226,4 +226,4 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "unpack": "tf.unstack",
     },
 )
-__all__ += _dtype_names
+__all__ += _core_dtypes.__all__
