@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.ops.tensor_list_elements import Elements
 
 SMALL, FACTOR = 50, 4
 MOST = 1.25 * FACTOR
@@ -220,47 +219,3 @@ def test_queues_and_data_sets() -> None:
 
     assert_linear(queue)
     assert_linear(data)
-
-
-def test_loops_over_lists(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A write changes one element, whatever the list's length: elements that are copied or looked at are counted, too."""
-    touched = 0
-
-    def counted(method: Callable[..., Any]) -> Callable[..., Any]:
-        def counting(*arguments: Any) -> Any:
-            nonlocal touched
-            found = method(*arguments)
-            touched += len(found)
-            return found
-
-        return counting
-
-    for name in ("_copy", "at"):
-        monkeypatch.setattr(Elements, name, counted(getattr(Elements, name)))
-
-    def count(work: Callable[[], object]) -> int:
-        nonlocal touched
-        touched = 0
-        return calls_of(work) + touched
-
-    @tf.function
-    def sums(x: tf.Tensor) -> tf.Tensor:
-        size = int(x.shape[0])
-        given = tf.TensorArray(tf.float32, size).unstack(x)
-        made = tf.TensorArray(tf.float32, size + 1, clear_after_read=False).write(0, 0.0)
-
-        def body(i: tf.Tensor, made: tf.TensorArray) -> Any:
-            return i + 1, made.write(i + 1, 0.5 * made.read(i) + given.read(i))
-
-        return tf.while_loop(lambda i, _: i < size, body, (0, made))[1].stack()
-
-    def prepare(size: int) -> Callable[[], object]:
-        tf.reset_default_graph()
-        x = tf.constant(np.linspace(0.0, 1.0, size, dtype=np.float32))
-        y = sums(x)
-        fetched = [y, tf.gradients(y, x)]
-        session = tf.Session()
-        session.run(fetched)
-        return lambda: session.run(fetched)
-
-    assert_linear(prepare, count)

@@ -81,14 +81,14 @@ def test_a_composite_is_taken_apart_where_that_is_asked_for():
 
         @property
         def parts(self):
-            return list(self._parts)
+            return self._parts
 
         def with_parts(self, parts):
             return Pair(*parts)
 
     pair = Pair(1, 2)
     doubled = nest.map_structure(lambda x: 2 * x, [pair, 3], expand_composites=True)
-    assert doubled[0].parts == [2, 4] and doubled[1] == 6
+    assert doubled[0].parts == (2, 4) and doubled[1] == 6
     assert nest.flatten([pair], expand_composites=True) == [1, 2] and nest.flatten([pair]) == [pair]
 
 

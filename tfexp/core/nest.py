@@ -16,7 +16,7 @@ class Composite:
     """A value that is made of several tensors: `parts`, a structure of them where composites are expanded."""
 
     @property
-    def parts(self) -> list[Any]:
+    def parts(self) -> tuple[Any, ...]:
         raise NotImplementedError
 
     def with_parts(self, parts: Sequence[Any]) -> Any:

@@ -65,9 +65,9 @@ class SparseTensor(Composite):
         return self._dense_shape
 
     @property
-    def parts(self) -> list[Tensor]:
+    def parts(self) -> tuple[Tensor, ...]:
         """The three tensors, in the order in which ops take them."""
-        return [self._indices, self._values, self._dense_shape]
+        return self._indices, self._values, self._dense_shape
 
     def with_parts(self, parts: Sequence[Tensor]) -> SparseTensor:
         return SparseTensor(*parts)
