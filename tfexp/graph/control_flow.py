@@ -96,10 +96,6 @@ class ControlFlowContext:
         if self._outer_context is not None:
             self._outer_context.add_inner_op(op)
 
-    def brought_in(self) -> list[Tensor]:
-        """What stands inside for the values from outside that are used here."""
-        return list(self._external_values.values())
-
     def exit_result(self, results: Sequence[Any]) -> None:
         """What leaves is a value of the context around this one."""
         if self._outer_context is not None:
