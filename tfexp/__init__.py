@@ -1,6 +1,7 @@
 """`import tfexp as tf`: TensorFlow 1.15's programming model on an embedded NumPy runtime. Re-exports, no logic."""
 
-from tfexp import first_use as _first_use  # noqa: F401 (installs the registries)
+from tfexp import first_use as _first_use
+from tfexp.core import dtypes as _core_dtypes
 from tfexp.core.dtypes import *  # noqa: F403
 from tfexp.core.namespace import lazy_names as _lazy_names
 
@@ -20,15 +21,10 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.core.log": "get_logger",
         "tfexp.core.shape": "Dimension TensorShape dimension_at_index dimension_value",
         "tfexp.formats.tensor": "make_ndarray make_tensor_proto",
-        "tfexp.graph.behavior": (
-            "control_flow_v2_enabled disable_control_flow_v2 disable_eager_execution disable_tensor_equality "
-            "disable_v2_behavior disable_v2_tensorshape enable_control_flow_v2 enable_tensor_equality "
-            "enable_v2_behavior enable_v2_tensorshape"
-        ),
         "tfexp.graph.collections": "GraphKeys",
         "tfexp.graph.control_flow": "cond",
         "tfexp.graph.convert": (
-            "IndexedSlices IndexedSlicesSpec constant convert_to_tensor convert_to_tensor_or_indexed_slices "
+            "IndexedSlices constant convert_to_tensor convert_to_tensor_or_indexed_slices "
             "register_tensor_conversion_function"
         ),
         "tfexp.graph.custom_gradient": (
@@ -47,10 +43,9 @@ __getattr__, __dir__, __all__ = _lazy_names(
             "executing_eagerly get_collection get_collection_ref get_default_graph init_scope name_scope "
             "op_scope reset_default_graph"
         ),
-        "tfexp.graph.sparse_tensor": "SparseTensor SparseTensorSpec SparseTensorValue convert_to_tensor_or_sparse_tensor",
+        "tfexp.graph.sparse_tensor": "SparseTensor SparseTensorValue convert_to_tensor_or_sparse_tensor",
         "tfexp.graph.tape": "GradientTape",
         "tfexp.graph.tensor": "Tensor",
-        "tfexp.graph.type_spec": "TensorSpec TypeSpec",
         "tfexp.graph.versions": (
             "COMPILER_VERSION __compiler_version__=COMPILER_VERSION GIT_VERSION __git_version__=GIT_VERSION "
             "GRAPH_DEF_VERSION GRAPH_DEF_VERSION_MIN_CONSUMER GRAPH_DEF_VERSION_MIN_PRODUCER VERSION "
@@ -83,7 +78,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.array_tile": "tile",
         "tfexp.ops.array_unique": "unique unique_with_counts",
         "tfexp.ops.broadcast_shapes": "broadcast_dynamic_shape broadcast_static_shape meshgrid",
-        "tfexp.ops.case": "case switch_case",
+        "tfexp.ops.case": "case",
         "tfexp.ops.cast": ("cast saturate_cast to_bfloat16 to_complex64 to_complex128 to_double to_float to_int32 to_int64"),
         "tfexp.ops.check": "Assert Print add_check_numerics_ops check_numerics verify_tensor_all_finite",
         "tfexp.ops.check_compare": (
@@ -190,7 +185,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tfexp.ops.string_split": "string_split",
         "tfexp.ops.string_text": "decode_base64 encode_base64 string_strip substr",
         "tfexp.ops.strings": "as_string string_join string_to_number",
-        "tfexp.ops.tensor_array": "TensorArray TensorArraySpec",
+        "tfexp.ops.tensor_array": "TensorArray",
         "tfexp.ops.tensor_products": "einsum tensordot",
         "tfexp.ops.uninitialized": "assert_variables_initialized report_uninitialized_variables",
         "tfexp.ops.variable_base": "Variable VariableAggregation VariableSynchronization variable_creator_scope",
@@ -235,3 +230,4 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "unpack": "tf.unstack",
     },
 )
+__all__ += _core_dtypes.__all__

@@ -74,23 +74,22 @@ def test_refusals(call, error, message):
         call()
 
 
-def test_a_composite_of_a_programs_own_is_taken_apart_by_its_type():
-    class Spec:
-        def _to_components(self, value):
-            return value.pair
+def test_a_composite_is_taken_apart_where_that_is_asked_for():
+    class Pair(nest.Composite):
+        def __init__(self, *parts):
+            self._parts = parts
 
-        def _from_components(self, parts):
+        @property
+        def parts(self):
+            return self._parts
+
+        def with_parts(self, parts):
             return Pair(*parts)
 
-    class Pair(nest.Composite):
-        _type_spec = Spec()
-
-        def __init__(self, *pair):
-            self.pair = pair
-
-    doubled = nest.map_structure(lambda x: 2 * x, [Pair(1, 2), 3], expand_composites=True)
-    assert doubled[0].pair == (2, 4) and doubled[1] == 6
-    assert nest.flatten([Pair(1, 2)], expand_composites=True) == [1, 2]
+    pair = Pair(1, 2)
+    doubled = nest.map_structure(lambda x: 2 * x, [pair, 3], expand_composites=True)
+    assert doubled[0].parts == (2, 4) and doubled[1] == 6
+    assert nest.flatten([pair], expand_composites=True) == [1, 2] and nest.flatten([pair]) == [pair]
 
 
 def test_ranges_and_views_of_dicts_are_structures():

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from tfexp.core.shape import Dimension, TensorShape, broadcast_shapes, unknown_shape
+from tfexp.core.shape import Dimension, TensorShape, broadcast_shapes
 
 
 def test_unknown_dimensions_are_contagious():
@@ -132,11 +132,3 @@ def test_floats_without_fraction_and_numerals_are_dimensions():
         Dimension([3])
     with pytest.raises(TypeError, match="A string has ambiguous TensorShape"):
         TensorShape("3")
-
-
-def test_unknown_shapes():
-    assert unknown_shape().rank is None and unknown_shape(2).as_list() == unknown_shape(ndims=2).as_list() == [None, None]
-    with pytest.raises(TypeError, match="not both"):
-        unknown_shape(2, ndims=2)
-    with pytest.raises(TypeError, match="unknown arguments: size"):
-        unknown_shape(size=2)

@@ -23,11 +23,3 @@ def test_anything_as_a_string():
     assert [text.as_str_any(v) for v in (b"a", "b", 3, None)] == ["a", "b", "3", "None"]
     assert text.path_to_str(pathlib.PurePosixPath("a/b")) == "a/b"
     assert text.path_to_str(5) == 5
-
-
-def test_kinds_of_numbers():
-    assert isinstance(3, text.integral_types)
-    assert isinstance(3.0, text.real_types)
-    assert not isinstance(3.0, text.integral_types)
-    assert isinstance(3j, text.complex_types)
-    assert not isinstance(3j, text.real_types)

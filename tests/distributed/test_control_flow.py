@@ -10,7 +10,6 @@ import pytest
 
 import tfexp as tf
 from tests.distributed.clusters import leave_nothing, running
-from tfexp.ops.calls import build_function, call_function
 
 PS, WORKER = "/job:ps/task:0", "/job:worker/task:0"
 
@@ -57,19 +56,12 @@ def loop_with_conditional(x: Any) -> list[Any]:
     return list(tf.while_loop(lambda i, a: i < 7, body, [0, x]))
 
 
-def function_call(x: Any) -> list[Any]:
-    function, captured = build_function("f", lambda a: [a * a + x], [(tf.float32, [], "a")])
-    y = call_function(function, [x + 1.0, *captured])[0]
-    return [y, *tf.gradients(y, x)]
-
-
 PROGRAMS: list[Callable[[Any], list[Any]]] = [
     counting_loop,
     nested_loops,
     array_loop,
     conditional,
     loop_with_conditional,
-    function_call,
 ]
 
 

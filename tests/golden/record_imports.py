@@ -6,7 +6,6 @@ Run it from the repository's root with a Python that has `tensorflow` (2.x, used
 from __future__ import annotations
 
 import base64
-import importlib
 import json
 import lzma
 from pathlib import Path
@@ -31,11 +30,10 @@ def from_json(value: dict[str, Any]) -> np.ndarray:
 
 def main() -> None:
     tf = oracle.tensorflow()
-    function = importlib.import_module("tensorflow.python.framework.function")
     lines = []
     for name, case in CASES.items():
         with tf.Graph().as_default():
-            fetches, feeds = case(tf, function)
+            fetches, feeds = case(tf)
             graph = tf.get_default_graph()
             with tf.Session() as session:
                 values = session.run(fetches, feeds)

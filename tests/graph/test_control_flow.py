@@ -120,14 +120,6 @@ def test_gradients_through_a_side_of_a_switch_that_is_in_no_cond(taken):
     assert run([tf.gradients(side, x)[0] for side in sides]) == [not taken, taken]
 
 
-def test_results_in_functions_go_together():
-    def chosen(p, one, other):
-        return tf.cond(p, lambda: one, lambda: other)
-
-    with pytest.raises(TypeError, match="true_fn and false_fn arguments"):
-        tf.function(chosen).get_concrete_function(tf.TensorSpec([], tf.bool), 1.0, (1.0, 2.0))
-
-
 def test_case_takes_the_first_true_predicate():
     x = tf.placeholder(tf.float32, [])
     result = tf.case(
@@ -203,24 +195,6 @@ def test_sparse_tensors_are_switched_and_merged():
 def switch_sparse(sparse, predicate):
     branches = zip(*(switch_ref_or_tensor(part, predicate) for part in sparse.parts), strict=True)
     return [sparse.with_parts(parts) for parts in branches]
-
-
-def test_contexts_say_what_they_are() -> None:
-    with tf.Graph().as_default() as graph:
-        found = []
-
-        def keep(value: tf.Tensor) -> tf.Tensor:
-            found.append(graph._get_control_flow_context())
-            return value
-
-        tf.while_loop(lambda i: i < 3, lambda i: keep(tf.cond(i < 2, lambda: keep(i + 1), lambda: i + 2)), [tf.constant(0)])
-        branch, loop = found
-        assert [(c.IsCondContext(), c.IsWhileContext(), c.IsXLAContext()) for c in found] == [
-            (True, False, False),
-            (False, True, False),
-        ]
-        assert branch.GetWhileContext() is loop is loop.GetWhileContext()
-        assert branch.GetControlPivot() is branch.pivot and loop.GetControlPivot().name == "while/Identity:0"
 
 
 def test_contexts_are_made_of_their_messages() -> None:

@@ -212,21 +212,6 @@ def test_what_custom_gradients_refuse_of_variables(resource, grad, error, text):
             tf.gradients(scaled(x), x)
 
 
-def test_gradients_go_through_optional_values():
-    x = tf.constant([2.0, 3.0])
-    kept = tf.data.experimental.Optional.from_value(x * x)
-    (grad,) = tf.gradients(kept.get_value(), x)
-    assert run(grad).tolist() == [4, 6]
-
-
-def test_nodes_of_gradients_know_what_they_are_for(graph):
-    x = tf.placeholder(tf.float32, name="x")
-    tf.gradients(tf.sin(x), x)
-    known = {op.name: op._original_op and op._original_op.name for op in graph.get_operations()}
-    assert known["Sin"] is known["gradients/Shape"] is None
-    assert known["gradients/Sin_grad/Cos"] == known["gradients/Sin_grad/mul"] == "Sin"
-
-
 def test_tapes_in_graphs_know_what_was_made_while_they_recorded():
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant(3.0)
@@ -257,33 +242,3 @@ def test_tapes_in_graphs_know_what_was_made_while_they_recorded():
             tape.reset()
             power *= variable
         assert session.run(tape.gradient(power, variable)) == 4
-
-
-def test_variables_in_a_function_whose_gradient_is_passed_through_have_none():
-    with tf.Graph().as_default(), tf.Session() as session:
-        held = tf.get_variable("held", [], initializer=tf.ones_initializer(), use_resource=True)
-        x = tf.constant(3.0)
-        kept = tf.grad_pass_through(lambda value: tf.assign(held, value))(x * x)
-        of_x, of_held = tf.gradients(kept, [x, held])
-        session.run(tf.global_variables_initializer())
-        assert of_held is None and session.run([of_x, kept]) == [6.0, 9.0]
-
-
-def test_gradients_go_on_outside_of_a_function_that_is_built():
-    """Through what the ys use of the graphs around it, to xs there; TF 1.15's values."""
-    x, z = tf.constant(1.0), tf.constant(2.0)
-    product = tf.multiply(x, z)
-
-    @tf.function
-    def outer():
-        five = x * 5.0
-
-        @tf.function
-        def inner():
-            return [*tf.gradients([five * z, product, x], [x, z]), tf.gradients(five * z, five)[0]]
-
-        return inner()
-
-    assert run(outer()) == [13, 6, 2]
-    through_cond = tf.function(lambda: tf.cond(x > 0, lambda: tf.gradients(product * 3.0, [x, z]), lambda: [x, z]))
-    assert run(through_cond()) == [6, 3]

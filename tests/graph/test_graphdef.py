@@ -259,11 +259,11 @@ def test_an_import_is_of_the_older_version_and_keeps_what_both_exclude() -> None
 
 def test_attributes_that_1_15_did_not_know_are_written_where_they_say_something():
     with tf.Graph().as_default() as graph:
-        tf.raw_ops.QuantizeV2(input=[1.0], min_range=0.0, max_range=1.0, T=tf.quint8, name="plain")
-        tf.raw_ops.QuantizeV2(input=[[1.0]], min_range=[0.0], max_range=[1.0], T=tf.quint8, axis=1, name="by_axis")
+        tf.raw_ops.TopKV2(input=[1.0], k=1, name="plain")
+        tf.raw_ops.TopKV2(input=[1.0], k=1, index_type=tf.int64, name="long")
         nodes = {node.name: node for node in graph.as_graph_def().node}
-        assert graph.get_operation_by_name("plain").get_attr("axis") == -1
-    assert set(nodes["by_axis"].attr) - set(nodes["plain"].attr) == {"axis"}
+        assert graph.get_operation_by_name("plain").get_attr("index_type") == tf.int32
+    assert set(nodes["long"].attr) - set(nodes["plain"].attr) == {"index_type"}
 
 
 def test_each_imported_node_waits_for_what_is_around_the_import() -> None:

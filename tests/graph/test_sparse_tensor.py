@@ -82,4 +82,3 @@ def test_dense_tensors_scale_sparse_ones_from_either_side():
         assert session.run((sparse / dense).values).tolist() == [1.0, 0.75]
         with pytest.raises(TypeError, match="SparseTensor"):
             dense + sparse
-        assert tf.get_static_value(sparse) is None and tf.get_static_value(2.5) == 2.5

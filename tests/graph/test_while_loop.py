@@ -271,15 +271,6 @@ def test_what_is_a_single_tensor_comes_back_alone(most):
     assert run(loop([(0, 1)], lambda p: [pair(p)], return_same_structure=True)) == [(3, 1)]
 
 
-def test_a_single_tensor_of_a_nest_comes_back_alone_of_a_functional_loop():
-    tf.enable_control_flow_v2()
-    try:
-        assert run(tf.while_loop(lambda p: p["a"] < 3, lambda p: [{"a": p["a"] + 1}], [{"a": 0}])) == 3
-        assert run(tf.while_loop(lambda p: p[0] < 3, lambda p: [(p[0] + 1, p[1])], [(0, 1)])) == [(3, 1)]
-    finally:
-        tf.disable_control_flow_v2()
-
-
 def test_strings_go_round():
     text = tf.while_loop(lambda i, s: i < 3, lambda i, s: (i + 1, tf.string_join([s, "b"])), [tf.constant(0), "a"])[1]
     assert run(text) == b"abbb"

@@ -27,20 +27,6 @@ FertileStatsIsInitializedOp FertileStatsResourceHandleOp FertileStatsSerialize F
 TraverseTreeV4 TreeDeserialize TreeIsInitializedOp TreePredictionsV4 TreeSerialize TreeSize UpdateModelV4
 """
 
-_TABLES = """
-HashTable HashTableV2 MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2
-MutableDenseHashTable MutableDenseHashTableV2 LookupTableFind LookupTableFindV2 LookupTableSize LookupTableSizeV2
-LookupTableExport LookupTableExportV2 LookupTableInsert LookupTableInsertV2 LookupTableImport LookupTableImportV2
-LookupTableRemoveV2 InitializeTable InitializeTableV2 InitializeTableFromTextFile InitializeTableFromTextFileV2
-"""
-
-_LISTS = """
-EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape TensorListFromTensor
-TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack TensorListPushBackBatch
-TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2
-TensorListSetItem TensorListSplit TensorListStack
-"""
-
 _RULES = """
 Adadelta Adagrad AdagradDA AdagradV2 CenteredRMSProp Ftrl FtrlV2 KerasMomentum Momentum ProximalAdagrad
 ProximalGradientDescent RMSProp
@@ -75,7 +61,6 @@ EXEMPT: dict[str, str] = {
         ("CollectiveReduce", "CollectiveGather", "CollectiveBcastSend", "CollectiveBcastRecv"),
         "they need each other: test_collective.py",
     ),
-    "RemoteCall": "it calls a function: tests/stand_ins/test_control_flow_modules.py",
     **dict.fromkeys(_TREES.split(), "they work on trees: test_boosted_trees.py, tests/estimator/test_older_estimators.py"),
     "SdcaShrinkL1": "it takes variables: test_sdca.py",
     "For": "its body is a function: test_for_loop.py",
@@ -92,7 +77,6 @@ EXEMPT: dict[str, str] = {
         ("AddSparseToTensorsMap", "AddManySparseToTensorsMap", "TakeManySparseFromTensorsMap"),
         "their map is a resource: test_sparse_stored.py, tests/golden/programs/sparse_stored.py",
     ),
-    **dict.fromkeys(_TABLES.split(), "a table is a resource: test_lookup.py, tests/golden/programs/tables.py"),
     **dict.fromkeys(
         _DATASETS.split(), "data sets and iterators are resources: tests/data, tests/golden/programs/datasets*.py"
     ),
@@ -105,7 +89,6 @@ EXEMPT: dict[str, str] = {
         "they work on the handle of a variable: test_resource_variables.py, tests/golden/programs/resource_variables.py",
     ),
     **dict.fromkeys(
-        _LISTS.split(), "a list is a variant: tests/golden/programs/tensor_lists.py, tests/graph/test_imported_graphs.py"
     ),
     **dict.fromkeys(
         ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
@@ -168,13 +151,11 @@ EXEMPT: dict[str, str] = {
     ),
     **dict.fromkeys(
         [
-            f"TensorArray{what}{form}"
+            f"TensorArray{what}V3"
             for what in ("", "Grad", "Read", "Write", "Gather", "Scatter", "Concat", "Split", "Size", "Close")
-            for form in ("", "V2", "V3")
         ],
-        "a TensorArray is a resource: test_tensor_array.py, test_tensor_array_older.py",
+        "a TensorArray is a resource: test_tensor_array.py",
     ),
-    **dict.fromkeys(("TensorArrayPack", "TensorArrayUnpack"), "a TensorArray lives for a step: test_tensor_array_older.py"),
     **dict.fromkeys(
         (
             f"{op}V2"
@@ -214,21 +195,6 @@ EXEMPT: dict[str, str] = {
         "a reader is a resource that reads files: test_readers.py",
     ),
     **dict.fromkeys(("MatchingFiles", "ReadFile", "WriteFile"), "about files: test_files.py"),
-    "FakeParam": "stands for a value that nobody looks at: tests/functions/test_control_flow.py",
-    **dict.fromkeys(
-        (
-            "PartitionedCall",
-            "StatefulPartitionedCall",
-            "If",
-            "StatelessIf",
-            "Case",
-            "StatelessCase",
-            "While",
-            "StatelessWhile",
-            "SymbolicGradient",
-        ),
-        "the planner puts functions in their place: test_calls.py, and TensorFlow's in tests/graph/test_imported_graphs.py",
-    ),
     **dict.fromkeys(
         (
             *("ConditionalAccumulator", "ResourceConditionalAccumulator", "SparseConditionalAccumulator"),

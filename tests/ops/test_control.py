@@ -8,7 +8,6 @@ import pytest
 import tfexp as tf
 from tfexp.core.kernel import DEAD
 from tfexp.core.op import get_op
-from tfexp.graph import unpublished
 from tfexp.graph.dependencies import with_dependencies
 
 
@@ -134,13 +133,3 @@ def test_a_reference_passed_on_is_the_variable() -> None:
         assert same.dtype._is_ref_dtype and session.run(same) == 7
         session.run(tf.assign(same, 9))
         assert session.run(variable) == 9
-
-
-def test_sparse_values_are_switched_whole() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        yes = tf.placeholder(tf.bool)
-        sparse = unpublished.switch(tf.SparseTensor([[1]], [5], [3]), yes)
-        rows = unpublished.switch(tf.IndexedSlices(tf.constant([[7]]), tf.constant([2])), yes)
-        assert [type(side).__name__ for side in (*sparse, *rows)] == ["SparseTensor"] * 2 + ["IndexedSlices"] * 2
-        assert session.run([sparse[1], rows[1].values], {yes: True})[0].values.tolist() == [5]
-        assert session.run(rows[0].values, {yes: False}).tolist() == [[7]] and rows[0].dense_shape is None

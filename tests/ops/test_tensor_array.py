@@ -282,14 +282,6 @@ def test_what_runs_at_once_changes_the_array_itself():
         assert pieces.split(x, [2, 1]) is pieces and pieces.read(1).numpy().tolist() == [3]
 
 
-def test_a_function_takes_an_array_from_where_ops_run_at_once():
-    with eager_mode():
-        array = TA(tf.float32, 2, clear_after_read=False).unstack([1.0, 2.0])
-        total = tf.function(lambda: array.read(0) + array.read(0) + tf.reduce_sum(array.write(1, 5.0).stack()))
-        assert total().numpy() == 8
-        assert array.read(1).numpy() == 2
-
-
 def test_the_log_tells_of_a_write_that_nobody_uses(caplog):
     with tf.Graph().as_default():
         array = tf.TensorArray(tf.float32, 3)
@@ -312,7 +304,6 @@ def test_the_log_tells_of_a_write_that_nobody_uses(caplog):
         assert isinstance(written, tf.TensorArray)
         assert written.dtype is tf.float32
         assert type(written) is tf.TensorArray
-        tf.function(lambda: [array.write(0, 1.0), tf.constant(1.0)][1])()
     assert not caplog.records
 
 
@@ -336,16 +327,6 @@ def test_the_shape_that_is_asked_for_is_that_of_elements_never_written():
         run(rows)
 
 
-@pytest.fixture(params=["handles", "lists"])
-def kind(request):
-    """What holds the elements: TF1's arrays, and the lists of control flow v2."""
-    if request.param == "lists":
-        tf.enable_control_flow_v2()
-    yield
-    tf.disable_control_flow_v2()
-
-
-@pytest.mark.usefixtures("kind")
 @pytest.mark.parametrize("is_split", [True, False])
 def test_gradients_of_what_was_given_at_once_leave_out_what_was_written_behind(is_split):
     x, array = tf.constant([1.0, 2.0, 3.0]), TA(tf.float32, 3, dynamic_size=True)
@@ -357,7 +338,6 @@ def test_gradients_of_what_was_given_at_once_leave_out_what_was_written_behind(i
     np.testing.assert_array_equal(run(tf.gradients(whole * [1.0, 2.0, 3.0, 4.0], x))[0], [1, 2, 3])
 
 
-@pytest.mark.usefixtures("kind")
 def test_texts_and_lengths_of_any_integer_type():
     words = TA(tf.string, 3).unstack(tf.constant(["a", "bc", "def"]))
     assert run([words.read(1), words.read(2)]) == [b"bc", b"def"]

@@ -171,19 +171,6 @@ def test_custom_gradients_have_those_of_the_variables_that_are_read():
         tf.custom_gradient(lambda x: (x * v, lambda dy: dy))(x)
 
 
-def test_jacobians_of_what_is_not_connected_are_zeros_and_loops_need_a_persistent_tape():
-    x, other = tf.constant([1.0, 2.0, 3.0]), tf.ones([2])
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch([x, other])
-        y = x * x
-    assert tape.jacobian(y, other, experimental_use_pfor=False) is None
-    zeros = tape.jacobian(y, other, unconnected_gradients="zero")
-    np.testing.assert_array_equal(zeros, np.zeros([3, 2]))
-    for jacobian in (tf.GradientTape().jacobian, tf.GradientTape().batch_jacobian):
-        with pytest.raises(RuntimeError, match="must be created with persistent=True"):
-            jacobian(y, x, experimental_use_pfor=False)
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
     [([1, "a"], "with mixed types"), (2**70, "out-of-range integer"), ({1: 2}, "with an unsupported type")],

@@ -6,7 +6,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 import tfexp as tf
 from tfexp.core.errors import NotFoundError
-from tfexp.ops.calls import build_function
+from tfexp.graph.function_graph import FunctionGraph, function_name
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
 
@@ -17,13 +17,22 @@ def graph():
         yield graph
 
 
+def built(name, body, arguments):
+    """The function of a Python function of arguments of these dtypes, shapes and names."""
+    graph = FunctionGraph(function_name(name), tf.get_default_graph())
+    with graph.as_default():
+        inputs = [graph.argument(*argument) for argument in arguments]
+        outputs = body(*inputs)
+    return graph.finish(inputs, outputs)[0]
+
+
 def bound(graph, function, resources=None):
     context = NodeContext("node", "/job:localhost/replica:0/task:0/device:CPU:0", resources or Resources(), graph._functions)
     return context.function(NameAttrList(name=function.name))
 
 
 def test_a_kernel_calls_a_function_with_values_of_any_shape(graph):
-    function, _ = build_function("f", lambda a, b: [a * b, tf.shape(a)], [(tf.float32, None, "a"), (tf.float32, [], "b")])
+    function = built("f", lambda a, b: [a * b, tf.shape(a)], [(tf.float32, None, "a"), (tf.float32, [], "b")])
     call = bound(graph, function)
     for shape in [(), (3,), (2, 5), (3,), (3,)]:
         product, dims = call([np.full(shape, 3.0, np.float32), np.float32(2)])
@@ -32,7 +41,7 @@ def test_a_kernel_calls_a_function_with_values_of_any_shape(graph):
 
 
 def test_what_random_nodes_remember_is_the_calls_own(graph):
-    function, _ = build_function("draw", lambda: [tf.random_uniform([3], seed=7)], [])
+    function = built("draw", lambda: [tf.random_uniform([3], seed=7)], [])
     first, second = bound(graph, function), bound(graph, function)
     (a,), (b,), (c,) = first([]), first([]), second([])
     assert (a != b).all()

@@ -21,7 +21,7 @@ def lazy_names(
     modules: Mapping[str, str] = _NONE,
     removed: Mapping[str, str] = _NONE,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Returns `__getattr__`, `__dir__` and `__all__` of `module`: `table` lists its public names by the module that has them.
+    """Returns `__getattr__`, `__dir__` and `__all__` of `module`: `table` lists its public names by module.
 
     modules: namespaces in this one, by the package that has them (`{"tfexp.api": "nn math"}`); removed: names of TensorFlow
     0.x that 1.15 no longer has, each with its replacement. A name that is in none of these is an AttributeError.

@@ -2,70 +2,30 @@
 
 Source: `tf.nest`.
 
-With `expand_composites`, a value made of several tensors (a SparseTensor, a RaggedTensor) is a structure of these.
+With `expand_composites`, a value made of several tensors (a SparseTensor) is a structure of these.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
-from typing import Any, ClassVar
-
-from tfexp.core.shape import TensorShape
+from typing import Any
 
 
-class Dispatching:
-    """A value that says what functions of tensors give of it."""
-
-    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """What `function`, known as `name`, gives of arguments with this in it; NotImplemented where it has no meaning."""
-        return NotImplemented
-
-
-class Expandable:
-    """What is a structure of one element where composites are expanded: a value made of several tensors, or its spec."""
-
-    expands: ClassVar[bool] = True
-
-    @property
-    def nested_parts(self) -> Any:
-        """What it is made of, a structure."""
-        raise NotImplementedError
-
-    def with_nested_parts(self, components: Any) -> Any:
-        """A value, never a spec, that is made of other components."""
-        raise NotImplementedError
-
-    @property
-    def key_of_parts(self) -> str:
-        """What stands for it in paths: the name of the class of such values."""
-        return str(spec_of(self).value_type.__name__)
-
-
-class Composite(Dispatching, Expandable):
-    """A value that is made of several tensors. Programs have their own, with a `_type_spec` that takes them apart."""
-
-    _type_spec: Any
-
-    @property
-    def nested_parts(self) -> Any:
-        return self._type_spec._to_components(self)
-
-    def with_nested_parts(self, components: Any) -> Any:
-        return self._type_spec._from_components(components)
+class Composite:
+    """A value that is made of several tensors: `parts`, a structure of them where composites are expanded."""
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """Its tensors."""
-        return tuple(flatten(self.nested_parts, expand_composites=True))
+        raise NotImplementedError
 
     def with_parts(self, parts: Sequence[Any]) -> Any:
         """A value like this one of other tensors."""
-        return self.with_nested_parts(pack_sequence_as(self.nested_parts, parts, expand_composites=True))
+        raise NotImplementedError
 
-    def loop_shapes(self, invariant: Any) -> Sequence[TensorShape]:
-        """The shapes that its parts keep as it goes round a loop with this invariant, None where it was given none."""
-        return [TensorShape([None]).concatenate(part.get_shape()[1:]) for part in self.parts]
+    def of_values(self, name: str, function: Callable[..., Any], node_name: str | None) -> Any:
+        """What the op `name`, a `function` of each element alone, makes of it; NotImplemented for other ops."""
+        return NotImplemented
 
     def fetched(self, values: Sequence[Any]) -> Any:
         """What fetching it gives, of the arrays that its parts give."""
@@ -76,23 +36,13 @@ class Composite(Dispatching, Expandable):
         raise NotImplementedError
 
 
-def spec_of(value: Any) -> Any:
-    """The spec of what expands, of a spec itself."""
-    return value._type_spec if isinstance(value, Composite) else value
-
-
-def is_expandable(value: Any) -> bool:
-    """Whether it is a structure where composites are expanded, and a leaf elsewhere."""
-    return isinstance(value, Expandable) and value.expands
-
-
 def is_nested(seq: Any, expand_composites: bool = False) -> bool:
     """Whether `seq` is a structure rather than a leaf."""
     return (
         isinstance(seq, (list, tuple, dict))
         or (isinstance(seq, (Sequence, Mapping, MappingView)) and not isinstance(seq, (str, bytes)))
         or attrs_fields(seq) is not None
-        or (expand_composites and is_expandable(seq))
+        or (expand_composites and isinstance(seq, Composite))
     )
 
 
@@ -112,12 +62,10 @@ def keys_in_order(mapping: Mapping[Any, Any]) -> list[Any]:
         raise TypeError(f"nest only supports dicts with sortable keys, not {list(mapping)}") from None
 
 
-def children(value: Any) -> list[tuple[Any, Any]]:
+def _keyed_children(value: Any) -> list[tuple[Any, Any]]:
     """(key, field or index; element) of a structure, in the order of leaves."""
     if isinstance(value, Mapping):
         return [(key, value[key]) for key in keys_in_order(value)]
-    if isinstance(value, Expandable):
-        return [(value.key_of_parts, value.nested_parts)]
     fields = getattr(value, "_fields", None) or attrs_fields(value)
     if fields is not None:
         return [(name, getattr(value, name)) for name in fields]
@@ -125,9 +73,7 @@ def children(value: Any) -> list[tuple[Any, Any]]:
 
 
 def _children(value: Any) -> list[Any]:
-    if isinstance(value, Expandable):
-        return [value.nested_parts]
-    return [child for _, child in children(value)]
+    return list(value.parts) if isinstance(value, Composite) else [child for _, child in _keyed_children(value)]
 
 
 def _leaves(value: Any, expand_composites: bool) -> Iterator[Any]:
@@ -169,13 +115,13 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
 def _pack(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> Any:
     if not is_nested(structure, expand_composites):
         return next(leaves)
-    return like(structure, [_pack(child, leaves, expand_composites) for child in _children(structure)])
+    return _like(structure, [_pack(child, leaves, expand_composites) for child in _children(structure)])
 
 
-def like(structure: Any, elements: Sequence[Any]) -> Any:
+def _like(structure: Any, elements: Sequence[Any]) -> Any:
     """A structure of the same kind, keys or fields with these elements, in the order of leaves."""
-    if isinstance(structure, Expandable):
-        return structure.with_nested_parts(*elements)
+    if isinstance(structure, Composite):
+        return structure.with_parts(elements)
     if isinstance(structure, Mapping):
         by_key = dict(zip(keys_in_order(structure), elements, strict=True))
         ordered = [(key, by_key[key]) for key in structure]
@@ -237,8 +183,6 @@ def _compare(first: Any, second: Any, check_types: bool, expand_composites: bool
             f"{_described(first)} has type {type(first).__name__}, while second structure {_described(second)} has type "
             f"{type(second).__name__}"
         )
-    if expand_composites and (isinstance(first, Composite) or isinstance(second, Composite)):
-        common_spec(first, second, _described)
     if isinstance(first, Mapping) and isinstance(second, Mapping) and set(first) != set(second):
         raise ValueError(
             "The two dictionaries don't have the same set of keys. First structure has keys "
@@ -254,22 +198,8 @@ def _compare(first: Any, second: Any, check_types: bool, expand_composites: bool
         )
 
 
-def common_spec(first: Any, second: Any, shown: Callable[[Any], str] = str) -> Any:
-    """The narrowest spec of both, where one at least is a composite. ValueError where there is none."""
-    one, other = spec_of(first), spec_of(second)
-    try:
-        if not (isinstance(one, Expandable) and isinstance(other, Expandable)):
-            raise TypeError("only one of them is made of several tensors")
-        return one.most_specific_compatible_type(other)  # type: ignore[attr-defined]
-    except (TypeError, ValueError) as error:
-        why = "" if shown is _described else f" -- {error}"
-        raise ValueError(f"Incompatible CompositeTensor TypeSpecs: {shown(one)} vs. {shown(other)}{why}") from None
-
-
 def same_kind(first: Any, second: Any) -> bool:
-    """Of one type; mappings are all alike, named tuples of one name and fields, and a composite and any spec."""
-    if is_expandable(first) and is_expandable(second) and isinstance(first, Composite) != isinstance(second, Composite):
-        return True
+    """Of one type; mappings are all alike, and named tuples of one name and fields."""
     if type(first) is type(second) or (isinstance(first, Mapping) and isinstance(second, Mapping)):
         return True
     fields = getattr(first, "_fields", None)
@@ -290,7 +220,7 @@ def _dots(structure: Any) -> str:
     def shown(value: Any) -> Any:
         if not is_nested(value):
             return _DOT
-        parts = [(key, shown(part)) for key, part in children(value)]
+        parts = [(key, shown(part)) for key, part in _keyed_children(value)]
         if isinstance(value, Mapping):
             return dict(parts)
         return tuple(part for _, part in parts) if isinstance(value, tuple) else [part for _, part in parts]

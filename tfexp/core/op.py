@@ -33,7 +33,6 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -251,7 +250,6 @@ class Op:
 
 
 _OPS: dict[str, Op] = {}
-_TEST_OPS: dict[str, Op] = {}
 _ON_FIRST_USE: dict[str, tuple[str, ...]] = {}  # op name -> the modules that define it and its gradient
 _DEFINED_IN: dict[str, str] = {}
 _GRADIENTS: dict[str, Rule | None] = {}
@@ -265,13 +263,6 @@ def define_op(signature: str, *, writes_refs: bool = True, on_variables: bool = 
         raise ValueError(f"Op {op.name} is already defined")
     _OPS[op.name] = op
     _DEFINED_IN[op.name] = _importing()
-    return op
-
-
-def define_test_op(signature: str) -> Op:
-    """Register an op that only tests are about: nodes of it can be made, but it is none of the library's (`all_ops`)."""
-    op = parse_signature(signature)
-    _TEST_OPS[op.name] = op
     return op
 
 
@@ -312,7 +303,7 @@ def get_op(name: str) -> Op:
 
 def find_op(name: str) -> Op | None:
     _load(name)
-    return _OPS.get(name) or _TEST_OPS.get(name)
+    return _OPS.get(name)
 
 
 def all_ops() -> dict[str, Op]:
@@ -326,17 +317,6 @@ def register_gradient(op_type: str, rule: Rule | None) -> None:
     """Register a gradient under a name: an op type, or a key of `Graph.gradient_override_map`. KeyError if taken."""
     if op_type in _GRADIENTS:
         raise KeyError(f"Registering two gradient with name {op_type!r}!")
-    _GRADIENTS[op_type] = rule
-
-
-def registered_gradients() -> Mapping[str, Rule | None]:
-    """The rules that were registered so far: those of ops that nobody asked for yet are not among them."""
-    return MappingProxyType(_GRADIENTS)
-
-
-def set_gradient(op_type: str, rule: Rule | None) -> None:
-    """Put a rule under a name, in the place of one that is there."""
-    _load(op_type)  # or the op's own would come later
     _GRADIENTS[op_type] = rule
 
 

@@ -366,38 +366,6 @@ def as_shape(shape: Any) -> TensorShape:
     return shape if isinstance(shape, TensorShape) else TensorShape(shape)
 
 
-def unknown_shape(rank: int | None = None, **kwargs: Any) -> TensorShape:
-    """A shape of that many unknown sizes; without `rank`, or `ndims` as it was called before, nothing is known.
-
-    TypeError for other arguments and for both. Source: `tensor_shape.unknown_shape`, TF 1.15.
-    """
-    if "ndims" in kwargs:
-        if rank is not None:
-            raise TypeError("unknown_shape takes `rank` or `ndims`, which are the same, not both.")
-        rank = kwargs.pop("ndims")
-    if kwargs:
-        raise TypeError(f"unknown_shape got unknown arguments: {', '.join(kwargs)}")
-    return TensorShape(None if rank is None else [None] * rank)
-
-
-def sizes_of(shape: TensorShape) -> Any:
-    """A shape as nodes take it in a tensor, int32: -1 for a size that is unknown, one -1 alone where the rank is."""
-    dims = shape.known_dims
-    return np.array(-1 if dims is None else [-1 if size is None else size for size in dims], np.int32)
-
-
-def scalar() -> TensorShape:
-    return TensorShape(())
-
-
-def vector(length: Any) -> TensorShape:
-    return TensorShape([length])
-
-
-def matrix(rows: Any, columns: Any) -> TensorShape:
-    return TensorShape([rows, columns])
-
-
 def broadcast_shapes(x: TensorShape, y: TensorShape) -> TensorShape:
     """The static shape of a broadcasting op on `x` and `y`; ValueError when they cannot broadcast."""
     a, b = x.known_dims, y.known_dims
@@ -459,27 +427,13 @@ class InputShape(TensorShape):
 
     @property
     def of_handle(self) -> TensorShape:
-        """The shape of the variable, or of the list's elements, where the input is the handle of one."""
+        """The shape of the variable whose handle the input is."""
         return TensorShape(None) if self._find_of_handle is None else self._find_of_handle(self._source)
 
     @property
     def dtype_of_handle(self) -> Any:
-        """The DType of the variable or the list, where the input is the handle of one that is known; None elsewhere."""
+        """The DType of the variable whose handle the input is, where it is known; None elsewhere."""
         return None if self._find_dtype_of_handle is None else self._find_dtype_of_handle(self._source)
-
-
-class HandleShape(TensorShape):
-    """The shape of an output that is handles, as a shape rule gives it where it knows what is behind them.
-
-    `of_handle` and `dtype_of_handle` are those of an `InputShape`. Rules that return an input hand on what is known of it.
-    """
-
-    __slots__ = ("dtype_of_handle", "of_handle")
-
-    def __init__(self, shape: Any, of_handle: TensorShape, dtype_of_handle: Any):
-        super().__init__(shape)
-        self.of_handle = TensorShape(of_handle)
-        self.dtype_of_handle = dtype_of_handle
 
 
 def dimension_value(dimension: Any) -> int | None:

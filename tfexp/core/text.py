@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import numbers
 import os
 import re
 from typing import Any
-
-import numpy as np
-
-integral_types = (numbers.Integral, np.integer)
-real_types = (numbers.Real, np.integer, np.floating)
-complex_types = (numbers.Complex, np.number)
-bytes_or_text_types = (bytes, str)
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:

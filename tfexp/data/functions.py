@@ -11,11 +11,10 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue, NameAttrList
 
 from tfexp.data.structure import as_tensor, as_values, component_of, flatten, flatten_up_to, kind_of, map_leaves, pack_as
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.function_graph import FunctionGraph
+from tfexp.graph.function_graph import FunctionGraph, function_name
 from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_identity import identity
-from tfexp.ops.calls import finish_function, forget_function, function_name
 
 
 class DatasetFunction:
@@ -43,9 +42,9 @@ class DatasetFunction:
             plain_tuple = type(values) is tuple
             result = function(*values) if unpack or plain_tuple else function(values)
             outputs, self.result = self._outputs(result, transformation)
-        made, self.captured = finish_function(graph, inputs, outputs)
+        made, self.captured = graph.finish(inputs, outputs)
         if graph.outer.is_eager:  # a data set that is there has it bound, and nobody else looks for it
-            weakref.finalize(self, forget_function, graph.outer._functions, made)
+            weakref.finalize(self, graph.outer._functions.pop, made.name, None)
         self.named = NameAttrList(name=made.name, attr={"_tf_data_function": AttrValue(b=True)})
 
     def _outputs(self, result: Any, transformation: str) -> tuple[list[Tensor], Any]:

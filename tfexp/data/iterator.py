@@ -19,7 +19,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import collect, colocate_with, executing_eagerly, get_default_graph
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import iterator as ops
-from tfexp.ops.calls import finish_function
 
 if TYPE_CHECKING:
     from tfexp.data.dataset import Dataset
@@ -196,7 +195,7 @@ def make_one_shot_iterator(dataset: Dataset) -> Iterator | EagerIterator:
             "datasets that capture stateful objects, such as a `Variable` or `LookupTable`. In these cases, use "
             f"`Dataset.make_initializable_iterator()`. (Original error: {error})"
         ) from None
-    function, _ = finish_function(graph, [], [copy])
+    function, _ = graph.finish([], [copy])
     with colocate_with(dataset._variant_tensor.op):
         resource = ops.one_shot_iterator(dataset_factory=NameAttrList(name=function.name), **dataset._flat_structure)
         return Iterator._over(resource, None, dataset._element)

@@ -10,8 +10,8 @@ from tfexp.core import dtypes
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.data.structure import Component
 from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.unpublished import constant_value_as_shape
 
 
 def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
@@ -25,7 +25,7 @@ def padded_shape(value: Any, component: Component) -> tuple[Tensor, np.ndarray]:
             raise TypeError(
                 f"Padded shape {value} must be a 1-D tensor of tf.int64 values, but its element type was {value.dtype.name}."
             )
-        known = constant_value_as_shape(value)
+        known = static_value_as_shape(value)
         if known.rank is None:
             return value, np.full(component.shape.rank or 0, -1)
         return value, _sizes(known, component)

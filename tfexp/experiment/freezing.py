@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import tfexp as tf
+from tfexp.core.op import flatten_args, group_inputs
 from tfexp.experiment.errors import SettingError, no_such
-from tfexp.graph.effects import written_by
 
 __all__ = ["Frozen", "freeze"]
 
@@ -75,10 +75,21 @@ def _changes(update: Any, variables: set[Any]) -> bool:
         if op in seen:
             continue
         seen.add(op)
-        if any(_source(tensor) in variables for tensor in written_by(op)):
+        if any(_source(tensor) in variables for tensor in _written_by(op)):
             return True
         todo += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
     return False
+
+
+def _written_by(op: tf.Operation) -> list[tf.Tensor]:
+    """The inputs of a node, references and resources, that it may change."""
+    kind = op._op_def
+    may_write = kind.writes_refs or not kind.on_variables
+    resources = [tensor for tensor in op.inputs if tensor.dtype is tf.resource and may_write]
+    if not kind.has_ref_inputs or not kind.writes_refs:
+        return resources
+    given = zip(kind.inputs, group_inputs(kind, op.inputs, op.attrs), strict=True)
+    return resources + flatten_args([tensors for arg, tensors in given if arg.is_ref])
 
 
 def _source(reference: tf.Tensor) -> tf.Operation:

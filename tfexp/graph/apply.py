@@ -14,9 +14,9 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import dispatching_among
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.core.nest import Composite
 from tfexp.core.op import Arg, Attr, Op, set_builder
 from tfexp.formats.tensor import to_array
 from tfexp.graph import attrs as attr_codec
@@ -29,9 +29,8 @@ from tfexp.graph.tensor import Tensor
 def apply_op(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
     """Build a node of `op`; returns its output, outputs (a named tuple), or the Operation when it has none."""
     values = _bind_arguments(op, args, kwargs)
-    if (dispatching := dispatching_among(values.values())) is not None:
-        found = dispatching.dispatch(op.name, functools.partial(op, name=name), args, kwargs)
-        if found is not NotImplemented:
+    for value in values.values():
+        if isinstance(value, Composite) and (found := value.of_values(op.name, op, name)) is not NotImplemented:
             return found
     graph = graph_of(values.values())
     with graph.as_default(), graph.name_scope(name or op.name) as scope:

@@ -1,4 +1,4 @@
-"""Which functions of the library a node refers to: by its type, or in its attributes."""
+"""Which functions of the library the attributes of a node name: those that data sets call."""
 
 from __future__ import annotations
 
@@ -7,14 +7,18 @@ from collections.abc import Iterable
 from tensorboard.compat.proto import graph_pb2, node_def_pb2
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
-from tfexp.core.op import find_op
 from tfexp.graph.operation import Operation
 
 
 def called_functions(op: Operation) -> list[str]:
-    """The names of the functions that a node calls, or hands to a data set."""
-    natives = [one for value in op.attrs.values() for one in (value if isinstance(value, list) else [value])]
-    return _called(op.type, [one for one in natives if isinstance(one, NameAttrList)])
+    """The names of the functions that a node hands to a data set."""
+    values = [one for value in op.attrs.values() for one in (value if isinstance(value, list) else [value])]
+    return [one.name for one in values if isinstance(one, NameAttrList)]
+
+
+def called_by_node(node: node_def_pb2.NodeDef) -> list[str]:
+    """The same for a node of a GraphDef or of a FunctionDef."""
+    return [f.name for value in node.attr.values() for f in (value.func, *value.list.func) if f.name]
 
 
 def add_called_functions(graph_def: graph_pb2.GraphDef, ops: Iterable[Operation]) -> None:
@@ -28,12 +32,3 @@ def add_called_functions(graph_def: graph_pb2.GraphDef, ops: Iterable[Operation]
             added.add(name)
             graph_def.library.function.append(function.definition)
             pending.extend((graph, inner) for op in function.body._operations for inner in called_functions(op))
-
-
-def called_by_node(node: node_def_pb2.NodeDef) -> list[str]:
-    """The same for a node of a GraphDef or of a FunctionDef."""
-    return _called(node.op, [f for value in node.attr.values() for f in (value.func, *value.list.func) if f.name])
-
-
-def _called(op_type: str, functions: list[NameAttrList]) -> list[str]:
-    return [*([] if find_op(op_type) is not None else [op_type]), *(function.name for function in functions)]

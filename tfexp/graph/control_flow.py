@@ -14,18 +14,25 @@ from typing import Any
 from tfexp.core import dtypes, nest
 from tfexp.core.op import get_op
 from tfexp.graph import context_protos
-from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
 from tfexp.graph.dependencies import with_dependencies
-from tfexp.graph.functional_cond import functional_cond
 from tfexp.graph.handle_values import zeros_like_variable
 from tfexp.graph.operation import Operation
-from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scope_names import is_exported, prepend_name_scope, strip_name_scope
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.zeros import filled_with_zeros
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether it is a TensorArray, which goes on by its flow."""
+    return hasattr(leaf, "_with_flow")
+
+
+def with_flow(leaf: Any, tensor: Any) -> Any:
+    """The tensor for a leaf; for one that is a TensorArray, the array that goes on from it."""
+    return leaf._with_flow(tensor) if is_array(leaf) else tensor
 
 
 @contextlib.contextmanager
@@ -58,20 +65,6 @@ class ControlFlowContext:
 
     is_cond = False
 
-    # TensorFlow's names, which programs and their tests ask.
-
-    def IsCondContext(self) -> bool:
-        return self.is_cond
-
-    def IsWhileContext(self) -> bool:
-        return False
-
-    def IsXLAContext(self) -> bool:
-        return False
-
-    def GetWhileContext(self) -> Any:
-        return self.while_context()
-
     def while_context(self) -> Any:
         """The innermost loop that this is in (itself, if it is one), or None."""
         return None if self._outer_context is None else self._outer_context.while_context()
@@ -102,10 +95,6 @@ class ControlFlowContext:
         """Called for nodes of contexts inside this one."""
         if self._outer_context is not None:
             self._outer_context.add_inner_op(op)
-
-    def brought_in(self) -> list[Tensor]:
-        """What stands inside for the values from outside that are used here."""
-        return list(self._external_values.values())
 
     def exit_result(self, results: Sequence[Any]) -> None:
         """What leaves is a value of the context around this one."""
@@ -177,9 +166,6 @@ class CondContext(ControlFlowContext):
     @property
     def branch(self) -> int:
         return self._branch
-
-    def GetControlPivot(self) -> Tensor:
-        return self._pivot
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         if not is_exported(self.name, export_scope):
@@ -341,13 +327,9 @@ def cond(
     if executing_eagerly():
         result = true_fn() if pred else false_fn()
         return result if strict else _unpack_single(result)
-    with name_scope(name or None if is_control_flow_functional() else name, "cond", [pred]) as scope:
+    with name_scope(name, "cond", [pred]):
         if isinstance(pred, bool):
             raise TypeError("pred must not be a Python bool")
-        if is_control_flow_functional():
-            # As in TensorFlow, results are in the structure that the functions return, strict or not.
-            pred = get_op("Identity")(pred) if not isinstance(pred, Tensor) else pred
-            return functional_cond(pred, true_fn, false_fn, scope, _check_same_results_of_functions)
         pivot_true, pivot_false, pred = _pivots(pred)
         original_true, flat_true, context_true = _branch("true_fn", true_fn, pred, pivot_true, 1)
         original_false, flat_false, context_false = _branch("false_fn", false_fn, pred, pivot_false, 0)
@@ -406,34 +388,12 @@ def _unpack_single(value: Any) -> Any:
 
 def _check_same_results(original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]) -> None:
     nest.assert_same_structure(original_true, original_false, expand_composites=True)
-    _check_same_types(flat_true, flat_false)
-
-
-def _check_same_types(flat_true: list[Any], flat_false: list[Any]) -> None:
     for t, f in zip(flat_true, flat_false, strict=True):
         if t.dtype.base_dtype is not f.dtype.base_dtype:
             raise ValueError(
                 "Outputs of true_fn and false_fn must have the same type: "
                 f"{t.dtype.base_dtype.name}, {f.dtype.base_dtype.name}"
             )
-
-
-def _check_same_results_of_functions(
-    original_true: Any, original_false: Any, flat_true: list[Any], flat_false: list[Any]
-) -> None:
-    try:
-        nest.assert_same_structure(original_true, original_false, expand_composites=True)
-        counts = len(flat_true), len(flat_false)
-        if counts[0] == counts[1]:  # None is a leaf, and no tensor
-            _check_same_types(flat_true, flat_false)
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall structure of return "
-            f"values.\n\ntrue_fn output: {original_true}\nfalse_fn output: {original_false}\n\nError details:\n{error}"
-        ) from None
-    if counts[0] != counts[1]:
-        lines = (f"len(graphs[{i}].outputs): {count}\n" for i, count in enumerate(counts))
-        raise ValueError("Lengths of branch outputs of cond must match.\n" + "".join(lines))
 
 
 def zeros_like_output(op: Operation, index: int) -> Tensor:

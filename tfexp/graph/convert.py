@@ -13,14 +13,13 @@ from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dtypes import DType, as_dtype
 from tfexp.core.op import get_op
-from tfexp.core.shape import Dimension, TensorShape, as_shape
+from tfexp.core.shape import Dimension, TensorShape
 from tfexp.formats.eager_values import eager_array
 from tfexp.formats.tensor import make_tensor_proto
 from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.type_spec import TensorSpec, TypeSpec
 
 Converter = Callable[..., Any]
 
@@ -309,52 +308,6 @@ class IndexedSlices:
 
     def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
-
-    @property
-    def _type_spec(self) -> IndexedSlicesSpec:
-        counts = self._dense_shape.dtype if self._dense_shape is not None else None
-        shape = self.shape if self._dense_shape is not None else TensorShape([None]).concatenate(self._values.shape[1:])
-        return IndexedSlicesSpec(shape, self.dtype, self._indices.dtype, counts, self._indices.shape)
-
-
-class IndexedSlicesSpec(TypeSpec):
-    """IndexedSlices that stand for a tensor of that shape and dtype. `tf.IndexedSlicesSpec`.
-
-    `indices_dtype`, `indices_shape`: of their indices; `dense_shape_dtype`: of their dense shape, None where they have none.
-    """
-
-    expands = False  # as IndexedSlices are leaves here
-    value_type = IndexedSlices
-
-    def __init__(
-        self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
-        indices_dtype: Any = dtypes.int64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
-    ):
-        self._shape, self._dtype = as_shape(shape), as_dtype(dtype)
-        self._indices_dtype = as_dtype(indices_dtype)
-        self._dense_shape_dtype = None if dense_shape_dtype is None else as_dtype(dense_shape_dtype)
-        self._indices_shape = as_shape(indices_shape).with_rank(1)
-
-    @property
-    def _component_specs(self) -> tuple[TensorSpec, ...]:
-        rows = self._indices_shape.concatenate(self._shape[1:])
-        specs = TensorSpec(rows, self._dtype), TensorSpec(self._indices_shape, self._indices_dtype)
-        return (
-            specs if self._dense_shape_dtype is None else (*specs, TensorSpec([self._shape.rank], self._dense_shape_dtype))
-        )
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self._shape, self._dtype, self._indices_dtype, self._dense_shape_dtype, self._indices_shape
-
-    def _to_components(self, value: Any) -> tuple[Any, ...]:
-        return (value.values, value.indices, *([] if value.dense_shape is None else [value.dense_shape]))
-
-    def _from_components(self, components: Sequence[Any]) -> IndexedSlices:
-        return IndexedSlices(*components)
 
 
 def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:

@@ -66,21 +66,6 @@ def get_default_session() -> Any:
     return session_stack.current
 
 
-_fallback_session: Callable[[], Any] = get_default_session
-
-
-def set_fallback_session(find: Callable[[], Any]) -> None:
-    """Say which session stands in for a default one where objects are saved and restored."""
-    global _fallback_session
-    _fallback_session = find
-
-
-def default_or_fallback_session() -> Any:
-    """The innermost default session of this thread, or the one that stands in for it."""
-    session = get_default_session()
-    return _fallback_session() if session is None else session
-
-
 _eager_world: Callable[[], Any] | None = None
 
 

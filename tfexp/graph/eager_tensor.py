@@ -243,7 +243,7 @@ class EagerOperation(Operation):
         self._control_outputs: list[Operation] = []
         self._attrs = attrs
         self._device = ""
-        self._control_flow_context = self._original_op = None
+        self._control_flow_context = None
         self._stack = ()
         self._outputs = outputs
 

@@ -1,4 +1,4 @@
-"""Graph functions: a graph with arguments and results, that nodes of other graphs call by name.
+"""Graph functions: a graph with arguments and results, which data sets call for their elements.
 
 A `Function` is what a GraphDef's library holds as a FunctionDef. One that comes from a library is made a graph when its body
 is first asked for; one that was built here is written as a FunctionDef when that is asked for. Sources: `tf.Graph`'s
@@ -10,13 +10,11 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
-from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2, op_def_pb2
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+from tensorboard.compat.proto import function_pb2, graph_pb2, node_def_pb2
 
 from tfexp.core import dtypes
-from tfexp.core.op import Arg, Op, find_op
+from tfexp.core.op import find_op
 from tfexp.graph.calls import called_functions
 from tfexp.graph.graph import Graph
 from tfexp.graph.importer import import_nodes
@@ -39,57 +37,28 @@ def _keeps_state(op: Operation) -> bool:
 class Function:
     """A function of a graph's library: `inputs` and `outputs` are tensors of `body`.
 
-    `effects` are operations that a call runs even if no output needs them. How a call is differentiated, where its body does
-    not say: `gradient_name` is the function of the library that computes it, `gradient_rule` a rule as ops have them.
+    `effects` are operations that a call runs even if no output needs them.
     """
 
-    gradient_name: str | None = None
-    gradient_rule: Callable[..., Any] | None = None
-
-    def __init__(
-        self,
-        name: str,
-        body: Graph,
-        inputs: Sequence[Tensor],
-        outputs: Sequence[Tensor],
-        attrs: Mapping[str, AttrValue] | None = None,
-        output_names: Sequence[str] = (),
-        effects: Sequence[Operation] | None = None,
-    ):
-        """`effects`: what a call runs in any case; None for whatever changes state, or says something."""
+    def __init__(self, name: str, body: Graph, inputs: Sequence[Tensor], outputs: Sequence[Tensor]):
         self.name = name
-        self._effects = None if effects is None else list(effects)
-        self.attrs = dict(attrs or {})
-        self._output_names = list(output_names)
         self._body: tuple[Graph, list[Tensor], list[Tensor]] | None = body, list(inputs), list(outputs)
         self._definition: function_pb2.FunctionDef | None = None
         self._library: dict[str, Function] = body._functions
-        self._instances: dict[bytes, Function] = {}
 
     @classmethod
     def from_definition(cls, definition: function_pb2.FunctionDef, library: dict[str, Function]) -> Function:
         """The function of a FunctionDef; `library` has the functions that it calls."""
         function = cls.__new__(cls)
-        function._effects = None
         function.name = definition.signature.name
-        function.attrs = dict(definition.attr)
         function._body, function._definition, function._library = None, definition, library
-        function._output_names = [arg.name for arg in definition.signature.output_arg]
-        function._instances = {}
         return function
 
     # --- the body ------------------------------------------------------------------------------------------------
 
     @property
-    def is_built(self) -> bool:
-        """Whether anybody has asked for the body yet."""
-        return self._body is not None
-
-    @property
     def body(self) -> Graph:
         return self._made()[0]
-
-    graph = body  # the name that programs know
 
     @property
     def inputs(self) -> list[Tensor]:
@@ -102,8 +71,6 @@ class Function:
     @property
     def effects(self) -> list[Operation]:
         """What a call has to run besides what its outputs need."""
-        if self._effects is not None:
-            return self._effects
         return [op for op in self.body._operations if self._reaches(op, _is_stateful)]
 
     @functools.cached_property
@@ -138,17 +105,6 @@ class Function:
             self._body = body, *build_body(self._definition, body)
         return self._body
 
-    def instance(self, attrs: Mapping[str, AttrValue]) -> Function:
-        """This function with the attributes of its signature (`T: type`) as one call gives them."""
-        if self._definition is None or not self._definition.signature.attr:
-            return self
-        key = b"".join(
-            name.encode() + attrs[name].SerializeToString(deterministic=True) for name in sorted(attrs) if name[0] != "_"
-        )
-        if key not in self._instances:
-            self._instances[key] = Function.from_definition(_substituted(self._definition, attrs), self._library)
-        return self._instances[key]
-
     # --- the definition -------------------------------------------------------------------------------------------
 
     @property
@@ -157,36 +113,6 @@ class Function:
         if self._definition is None:
             self._definition = _define(self)
         return self._definition
-
-    @property
-    def signature(self) -> Op:
-        """What a node whose type is this function's name looks like."""
-        declared = self.definition.signature
-        inputs, outputs = (tuple(map(_arg, args)) for args in (declared.input_arg, declared.output_arg))
-        return Op(
-            name=self.name,
-            inputs=inputs,
-            outputs=outputs,
-            attrs={},
-            is_stateful=declared.is_stateful,
-            is_commutative=False,
-            is_aggregate=False,
-            allows_uninitialized_input=False,
-            signature="",
-            writes_refs=False,
-        )
-
-
-def _arg(arg: op_def_pb2.OpDef.ArgDef) -> Arg:
-    if arg.number_attr or arg.type_list_attr or arg.type_attr:
-        return Arg(
-            arg.name,
-            dtype=dtypes.as_dtype(arg.type) if arg.type else None,
-            type_attr=arg.type_attr or None,
-            type_list_attr=arg.type_list_attr or None,
-            number_attr=arg.number_attr or None,
-        )
-    return Arg(arg.name, dtype=dtypes.as_dtype(arg.type))
 
 
 # --- a FunctionDef becomes a graph ---------------------------------------------------------------------------------
@@ -200,7 +126,7 @@ def build_body(definition: function_pb2.FunctionDef, body: Graph) -> tuple[list[
     arguments = [arg.name for arg in definition.signature.input_arg]
     graph_def = graph_pb2.GraphDef()
     graph_def.node.extend(_placeholder(definition, position) for position in range(len(arguments)))
-    positions = {node.name: _output_ranges(node, body._functions) for node in definition.node_def}
+    positions = {node.name: _output_ranges(node) for node in definition.node_def}
 
     def flat(text: str) -> str:
         """`node:output:1`, as functions name their values, in the way of a GraphDef."""
@@ -244,14 +170,11 @@ def _placeholder(definition: function_pb2.FunctionDef, position: int) -> node_de
     return node
 
 
-def _output_ranges(node: node_def_pb2.NodeDef, library: Mapping[str, Function]) -> dict[str, int]:
+def _output_ranges(node: node_def_pb2.NodeDef) -> dict[str, int]:
     """Where each of a node's named outputs begins among all of them."""
     op = find_op(node.op)
     if op is None:
-        function = library.get(node.op)
-        if function is None:
-            return {}  # the importer says so, with all nodes of that type
-        op = function.signature
+        return {}  # the importer says so, with all nodes of that type
     ranges: dict[str, int] = {}
     position = 0
     for arg in op.outputs:
@@ -265,24 +188,6 @@ def _output_ranges(node: node_def_pb2.NodeDef, library: Mapping[str, Function]) 
     return ranges
 
 
-def _substituted(definition: function_pb2.FunctionDef, attrs: Mapping[str, AttrValue]) -> function_pb2.FunctionDef:
-    """The definition with the values of its signature's attributes put in their places."""
-    result = function_pb2.FunctionDef()
-    result.CopyFrom(definition)
-    del result.signature.attr[:]
-    missing = [attr.name for attr in definition.signature.attr if attr.name not in attrs]
-    if missing:
-        raise ValueError(f"A call of the function {definition.signature.name!r} lacks the attributes {', '.join(missing)}")
-    for arg in (*result.signature.input_arg, *result.signature.output_arg):
-        if arg.type_attr:
-            arg.type, arg.type_attr = attrs[arg.type_attr].type, ""
-    for node in result.node_def:
-        for value in node.attr.values():
-            if value.WhichOneof("value") == "placeholder":
-                value.CopyFrom(attrs[value.placeholder])
-    return result
-
-
 # --- a graph becomes a FunctionDef ---------------------------------------------------------------------------------
 
 
@@ -290,11 +195,9 @@ def _define(function: Function) -> function_pb2.FunctionDef:
     definition = function_pb2.FunctionDef()
     signature = definition.signature
     signature.name = function.name
-    for key, value in function.attrs.items():
-        definition.attr[key].CopyFrom(value)
     # One name each: results choose first, as TensorFlow has it, then arguments, then nodes.
     taken: dict[str, int] = {}
-    results = function._output_names or [_fresh(_as_argument(tensor.op.name), taken) for tensor in function.outputs]
+    results = [_fresh(_as_argument(tensor.op.name), taken) for tensor in function.outputs]
     taken.update(dict.fromkeys(results, 0))
     names = {tensor.op: _fresh(_as_argument(tensor.op.name), taken) for tensor in function.inputs}
     for position, tensor in enumerate(function.inputs):
@@ -304,17 +207,16 @@ def _define(function: Function) -> function_pb2.FunctionDef:
     arguments = set(names)
     nodes = [op for op in function.body._operations if op not in arguments]
     names |= {op: _fresh(op.name, taken) for op in nodes}
-    value_name = value_names(arguments, names)
     for op in nodes:
         node = definition.node_def.add()
         op._describe(node)
         node.name = names[op]
         del node.input[:]
-        node.input.extend(value_name(t) for t in op.inputs)
+        node.input.extend(_value_name(t, arguments, names) for t in op.inputs)
         node.input.extend(f"^{names[c]}" for c in op.control_inputs)
     for tensor, name in zip(function.outputs, results, strict=True):
         signature.output_arg.add(name=name, type=tensor.dtype.as_datatype_enum)
-        definition.ret[name] = value_name(tensor)
+        definition.ret[name] = _value_name(tensor, arguments, names)
     for op in function.effects:
         if op not in arguments:
             signature.control_output.append(op.name)
@@ -323,22 +225,18 @@ def _define(function: Function) -> function_pb2.FunctionDef:
     return definition
 
 
-def value_names(arguments: set[Operation], names: Mapping[Operation, str]) -> Callable[[Tensor], str]:
-    """How the nodes of a definition call a tensor: `node:output:index`, or the argument's name. names: those of nodes."""
-
-    def value_name(tensor: Tensor) -> str:
-        op = tensor.op
-        if op in arguments:
-            return names[op]
-        position = tensor.value_index
-        for arg in op._op_def.outputs:
-            count = arg.count(op.attrs)
-            if position < count:
-                return f"{names[op]}:{arg.name}:{position}"
-            position -= count
-        raise AssertionError(f"{tensor} is no output of {op.name}")
-
-    return value_name
+def _value_name(tensor: Tensor, arguments: set[Operation], names: Mapping[Operation, str]) -> str:
+    """How nodes of a definition call a tensor: `node:output:index`, or the argument's name. `names` are those of nodes."""
+    op = tensor.op
+    if op in arguments:
+        return names[op]
+    position = tensor.value_index
+    for arg in op._op_def.outputs:
+        count = arg.count(op.attrs)
+        if position < count:
+            return f"{names[op]}:{arg.name}:{position}"
+        position -= count
+    raise AssertionError(f"{tensor} is no output of {op.name}")
 
 
 def _as_argument(name: str) -> str:

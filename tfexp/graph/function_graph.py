@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape
 from tfexp.graph.collections import GraphKeys
+from tfexp.graph.function import Function
 from tfexp.graph.graph import Graph
 from tfexp.graph.handles import capture_handle
 from tfexp.graph.operation import Operation
@@ -24,36 +25,24 @@ _SHARED_COLLECTIONS = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES, Gr
 _numbers = itertools.count()
 
 
-def unique_number() -> int:
-    """A number for a function's name, which no other function's has."""
-    return next(_numbers)
-
-
-def add_argument(graph: Graph, dtype: DType, shape: Any, name: str) -> Tensor:
-    """A new argument of the function whose body is `graph`: it is there before anything in the body."""
-    with graph.as_default(), name_scope(None), control_dependencies(None):
-        attrs = {"dtype": dtype, "shape": TensorShape(shape)}
-        return graph.add_node("Placeholder", [], attrs, name=name).outputs[0]
+def function_name(label: str) -> str:
+    """A name that no other function has, with `label` in it."""
+    return f"__inference_{label}_{next(_numbers)}"
 
 
 class FunctionGraph(Graph):
     """The graph of a function while it is built inside `outer`.
 
     What the body uses of the graphs around it is captured: it becomes an argument (`captured` maps the outer tensor to it)
-    that the caller hands over. What its nodes are to wait for outside is `awaited`: the caller waits for it.
+    that the caller hands over. What its nodes are to wait for outside has run before the function is called.
     What is collected outside is seen here; what is collected here is not seen outside, but for variables.
-    `variables_used` are those that were asked for by name while it was built, where its builder keeps them.
     """
 
-    def __init__(self, name: str, outer: Graph, devices: Sequence[Any] = ()):
-        """`devices`: what says where its nodes are to be, as `Graph.around_functions` has it."""
+    def __init__(self, name: str, outer: Graph):
         super().__init__()
         self.name = name
         self.outer = outer
         self.captured: dict[Tensor, Tensor] = {}
-        self.awaited: dict[Operation, None] = {}
-        self.variables_used: list[Any] = []
-        self._device_stack = list(devices)
         self._functions = outer._functions
         self._seed = outer.seed
         for key in outer.get_all_collection_keys():
@@ -69,13 +58,11 @@ class FunctionGraph(Graph):
     def outermost(self) -> Graph:
         return self.outer.outermost
 
-    @property
-    def variable_graph(self) -> Graph:
-        return self.outer.variable_graph
-
     def argument(self, dtype: DType, shape: Any, name: str) -> Tensor:
-        """A new argument."""
-        return add_argument(self, dtype, shape, name)
+        """A new argument: it is there before anything in the body."""
+        with self.as_default(), name_scope(None), control_dependencies(None):
+            attrs = {"dtype": dtype, "shape": TensorShape(shape)}
+            return self.add_node("Placeholder", [], attrs, name=name).outputs[0]
 
     def capture(self, tensor: Tensor) -> Tensor:
         """The argument that stands for a tensor of a graph around this one; ValueError for other graphs' tensors."""
@@ -90,14 +77,10 @@ class FunctionGraph(Graph):
                     "can be captured. Read it (`variable.read_value()`) before."
                 )
             outer = self.outer.capture(tensor)
-            found = self.argument(outer.dtype, outer.shape, self._capture_name(tensor))
+            found = self.argument(outer.dtype, outer.shape, tensor._op.name.replace("/", "_"))
             capture_handle(found, tensor)
             self.captured[tensor] = found
         return found
-
-    def _capture_name(self, tensor: Tensor) -> str:
-        """What to call the argument that stands for `tensor`."""
-        return tensor._op.name.replace("/", "_")
 
     def _check_around(self, tensor: Tensor) -> None:
         graph: Graph = self
@@ -111,17 +94,10 @@ class FunctionGraph(Graph):
         return super().add_node(op_type, [self.capture(tensor) for tensor in inputs], *args, **kwargs)
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
-        """As in all graphs; for what is outside of the function, its caller waits (what was run eagerly has been)."""
+        """As in all graphs; what is outside of the function is not waited for."""
         if control_inputs is None:
             return super().control_dependencies(None)
-        inside = []
-        for one in control_inputs:
-            op = getattr(one, "op", one)
-            if self._is_inside(one):
-                inside.append(one)
-            elif isinstance(op, Operation):
-                self.awaited[op] = None
-        return super().control_dependencies(inside)
+        return super().control_dependencies([one for one in control_inputs if self._is_inside(one)])
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
         """As in all graphs; where things outside of the function are is not known inside."""
@@ -132,9 +108,14 @@ class FunctionGraph(Graph):
     def _is_inside(self, element: Any) -> bool:
         return getattr(getattr(element, "op", element), "graph", self) is self
 
-    def outer_captures(self) -> list[Tensor]:
-        """The outer graph's tensors that a caller there has to hand over, in the order of their arguments."""
-        return [self.outer.capture(tensor) for tensor in self.captured]
+    def finish(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> tuple[Function, list[Tensor]]:
+        """The function of this graph, whose body is complete, in the outer graph's library.
+
+        Also returns the outer graph's tensors that a caller has to hand over after `inputs`.
+        """
+        function = Function(self.name, self, [*inputs, *self.captured.values()], outputs)
+        self.outer._functions[function.name] = function
+        return function, [self.outer.capture(tensor) for tensor in self.captured]
 
 
 # Ops that are marked as stateful, so that each of their nodes runs, and that have no state: a copy does the same.
@@ -144,14 +125,11 @@ _WITHOUT_STATE = frozenset({"CheckNumerics", "MatchingFiles", "ReadFile"})
 class ByValueGraph(FunctionGraph):
     """A function that copies what it uses of the graph around it, so that it needs no arguments.
 
-    ValueError for what has a state, or is fed, and cannot be copied. `with_state`: operations that are copied nevertheless.
+    ValueError for what has a state, or is fed, and cannot be copied.
     """
 
-    def __init__(
-        self, name: str, outer: Graph, devices: Sequence[Any] = (), with_state: Collection[Operation] = frozenset()
-    ):
-        super().__init__(name, outer, devices)
-        self._with_state = with_state
+    def __init__(self, name: str, outer: Graph):
+        super().__init__(name, outer)
         self._copies: dict[Operation, Operation] = {}
 
     def capture(self, tensor: Tensor) -> Tensor:
@@ -164,7 +142,7 @@ class ByValueGraph(FunctionGraph):
             if op.type in ("Placeholder", "PlaceholderV2"):
                 raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
             makes_dataset = any(t.dtype is dtypes.variant for t in op.outputs)
-            is_copied = makes_dataset or op.type in _WITHOUT_STATE or op in self._with_state
+            is_copied = makes_dataset or op.type in _WITHOUT_STATE
             if op._op_def.is_stateful and not is_copied:
                 raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
             inputs = [self._copy(t.op).outputs[t.value_index] for t in op.inputs]

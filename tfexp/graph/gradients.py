@@ -9,10 +9,8 @@ from __future__ import annotations
 import contextlib
 import enum
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
-
-from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
@@ -25,10 +23,8 @@ from tfexp.graph.convert import (
     convert_n_to_tensor_or_indexed_slices,
 )
 from tfexp.graph.dependencies import tuple as tuple_
-from tfexp.graph.eager_tensor import EagerTensor
 from tfexp.graph.gradient_sums import Gradient, add_by_device, add_pairwise, add_slices
 from tfexp.graph.handle_values import zeros_like_variable
-from tfexp.graph.handles import handle_dtype, handle_shape
 from tfexp.graph.loop_gradients import LoopGradient, LoopGradients
 from tfexp.graph.loop_nodes import is_loop_enter, is_loop_exit, is_loop_switch, is_merge, while_context_of
 from tfexp.graph.operation import Operation
@@ -97,7 +93,7 @@ def gradients(
     unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     with name_scope(name, "gradients", [*ys, *xs, *stop_gradients, *(g for g in grad_ys if g is not None)]) as scope:
         ys = convert_n_to_tensor_or_indexed_slices(ys, name="y")
-        xs = [_within(x) for x in convert_n_to_tensor(xs, name="x", as_ref=True)]
+        xs = convert_n_to_tensor(xs, name="x", as_ref=True)
         backward = _Backward(ys, xs, convert_n_to_tensor(stop_gradients, name="stop", as_ref=True))
         backward.scope = scope[:-1]
         backward.colocate = colocate_gradients_with_ops
@@ -107,12 +103,6 @@ def gradients(
     if backward.loops is not None:
         backward.loops.finish()
     return [backward.gradient_of(x, unconnected_gradients) for x in xs]
-
-
-def _within(x: Tensor) -> Tensor:
-    """What stands for `x` in a function if `x` is of eager execution, which keeps nothing of before: its argument."""
-    found = [each[x] for each in _captured_by_functions() if x in each] if isinstance(x, EagerTensor) else []
-    return found[-1] if found else x
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -132,15 +122,8 @@ class _Backward:
 
     def __init__(self, ys: Sequence[Any], xs: Sequence[Tensor], stops: Sequence[Tensor]):
         self.xs = xs
-        captured = _captured_by_functions()
-        # An argument of a function that is built counts as what it stands for outside, unless it is an x itself.
-        self.outside = {
-            argument: tensor for each in captured for tensor, argument in each.items() if not isinstance(tensor, EagerTensor)
-        }
-        for x in xs:
-            self.outside.pop(x, None)
         to_ops = [y.op for y in ys]
-        reached = _reached_from(xs, captured)
+        reached = _reached_from(xs)
         # `between`: on some way from an x to a y, in the order of a breadth-first walk back from the ys.
         between: dict[Operation, None] = {}
         queue = deque(to_ops)
@@ -148,7 +131,7 @@ class _Backward:
             op = queue.popleft()
             if op in reached and op not in between:
                 between[op] = None
-                queue.extend(t.op for t in self._inputs(op))
+                queue.extend(t.op for t in op._inputs)
         self.between = between
         self.stops = stops
         self.pending: dict[Operation, int] = defaultdict(int)
@@ -157,21 +140,13 @@ class _Backward:
         self.grads: dict[Operation, list[Any]] = {}
         self.stop_ops: set[Operation] = set()
 
-    def _inputs(self, op: Operation) -> Sequence[Tensor]:
-        return [self._seen(tensor) for tensor in op._inputs] if self.outside else op._inputs
-
-    def _seen(self, tensor: Tensor) -> Tensor:
-        while tensor in self.outside:
-            tensor = self.outside[tensor]
-        return tensor
-
     def _count_consumers(self) -> None:
         self.loops = _loops_between(self.between)
         for op in self.between:
-            for tensor in self._inputs(op):
+            for tensor in op._inputs:
                 if tensor.op in self.between:
                     self.pending[tensor.op] += 1
-        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in self._inputs(x.op))}
+        self.stop_ops = {x.op for x in self.xs if not any(self.pending[t.op] > 0 for t in x.op._inputs)}
         self.stop_ops.update(t.op for t in self.stops)
 
     def run(self, ys: Sequence[Any], grad_ys: Sequence[Any]) -> None:
@@ -191,7 +166,7 @@ class _Backward:
         while self.queue:
             op = self.queue.popleft()
             self._visit(op)
-            for tensor in self._inputs(op):
+            for tensor in op._inputs:
                 self._passed(tensor)
 
     def _passed(self, tensor: Tensor) -> None:
@@ -257,9 +232,9 @@ class _Backward:
 
     def _differentiate(self, op: Operation, rule: Any, out_grads: list[Gradient | None]) -> None:
         for i, grad in enumerate(out_grads):
-            if grad is None and not takes_none(rule) and is_trainable(op.outputs[i]):
+            if grad is None and is_trainable(op.outputs[i]):
                 out_grads[i] = self._zeros_for(op, i)
-        with name_scope(op.name + "_grad"), self._compiled_with(op), get_default_graph()._original_op(op):
+        with name_scope(op.name + "_grad"):
             in_grads = rule(op, *out_grads)
             in_grads = list(in_grads) if isinstance(in_grads, (list, tuple)) else [in_grads]
             if len(in_grads) != len(op._inputs):
@@ -274,7 +249,7 @@ class _Backward:
                 continue
             if isinstance(grad, Tensor) and tensor.dtype is not dtypes.resource:
                 _refine_shape(op, i, tensor, grad)
-            self._add(self._seen(tensor), grad)
+            self._add(tensor, grad)
 
     def _zeros_for(self, op: Operation, index: int) -> Tensor | None:
         if self.loops is not None and self.loops.of(op, before=False) is not None:
@@ -336,15 +311,6 @@ class _Backward:
         else:
             yield
 
-    def _compiled_with(self, op: Operation) -> contextlib.AbstractContextManager[None]:
-        """Where `op` is to be compiled (`tf.xla.experimental.jit_scope`), so is its gradient."""
-        if not op._attrs.get("_XlaCompile"):
-            return contextlib.nullcontext()
-        scope = op._attrs["_XlaScope"]
-        if op._attrs.get("_XlaSeparateCompiledGradients"):
-            scope = f"{scope if isinstance(scope, str) else scope.decode()}_grad_{self.scope}"
-        return get_default_graph()._attr_scope({"_XlaCompile": True, "_XlaScope": scope})
-
 
 def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:
     """The loops that `between` leaves; all other exits of theirs join it."""
@@ -359,20 +325,9 @@ def _loops_between(between: dict[Operation, None]) -> LoopGradients | None:
     return loops
 
 
-def _captured_by_functions() -> list[dict[Tensor, Tensor]]:
-    """{tensor around it: argument that stands for it} of each function that is being built, the innermost first."""
-    found = []
-    graph = get_default_graph()
-    while graph.building_function:
-        found.append(graph.captured)  # type: ignore[attr-defined]
-        graph = graph.outer  # type: ignore[attr-defined]
-    return found
-
-
-def _reached_from(xs: Sequence[Tensor], captured: Sequence[Mapping[Tensor, Tensor]]) -> set[Operation]:
+def _reached_from(xs: Sequence[Tensor]) -> set[Operation]:
     """The ops that depend on `xs` by numbers that gradients flow through: floats, and integers from an integer x.
 
-    `captured`: where a tensor goes on in other graphs.
     TensorFlow 1.0 differentiated integers, later versions give None for them; the sources print such gradients.
     """
     reached: set[Operation] = set()
@@ -386,7 +341,6 @@ def _reached_from(xs: Sequence[Tensor], captured: Sequence[Mapping[Tensor, Tenso
                 for tensor in op.outputs:
                     if is_trainable(tensor) or (through_integers and tensor.dtype.is_integer):
                         queue.extend(tensor._consumers)
-                        queue.extend(each[tensor].op for each in captured if tensor in each)
         reached |= seen
     return reached
 
@@ -395,9 +349,6 @@ def gradient_function(op: Operation) -> Any:
     """The rule for `op`, None where gradients stop; LookupError, naming the op, when there is none."""
     if not op._inputs:
         return None
-    function = op.graph._functions.get(op.type)
-    if function is not None and "_gradient_op_type" not in op.attrs:
-        return function.gradient_rule or _symbolic_gradient
     try:
         return get_gradient(op.attrs.get("_gradient_op_type", op.type))
     except LookupError:
@@ -405,27 +356,6 @@ def gradient_function(op: Operation) -> Any:
             f"No gradient defined for operation {op.name!r} (op type: {op.type}), defined at {op.origin}. "
             "Use tf.stop_gradient or register one with tf.RegisterGradient."
         ) from None
-
-
-def taking_none(rule: Any) -> Any:
-    """Decorator for rules that get None, and not zeros, for outputs that have no gradient."""
-    rule.takes_none = True
-    return rule
-
-
-def takes_none(rule: Any) -> bool:
-    return getattr(rule, "takes_none", False)
-
-
-def _symbolic_gradient(op: Operation, *grads: Any) -> Any:
-    """The gradient of a call of a function by its name: a node that the planner finds the function's gradient for."""
-    function = NameAttrList(name=op.type, attr=op.node_def.attr)
-    kinds = [handle_dtype(t) or t.dtype if t.dtype is dtypes.resource else t.dtype for t in op._inputs]
-    found: list[Tensor] = get_op("SymbolicGradient")([*op._inputs, *grads], Tout=kinds, f=function)
-    for gradient, t in zip(found, op._inputs, strict=True):
-        if t.dtype is dtypes.resource is not gradient.dtype:
-            gradient.set_shape(handle_shape(t))
-    return found
 
 
 def _ones_like(y: Any, name: str) -> Tensor:

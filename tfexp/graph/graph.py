@@ -54,7 +54,6 @@ class Graph(Elements, Surroundings, Collections):
         self._unfetchable: set[Operation] = set()
         self._kept: list[Any] = []
         self._versions = versions_pb2.VersionDef(producer=PRODUCER_VERSION)
-        self._last_loss_reduction: str | None = None  # see `ops.losses`
 
     # --- nodes -------------------------------------------------------------------------------------------------
 
@@ -84,7 +83,7 @@ class Graph(Elements, Surroundings, Collections):
         with self._lock:
             attrs = dict(attrs or {})
             node_name = self._node_name(as_text(name) if name else op_type)
-            self._apply_attr_scopes(op_type, attrs, node_name)
+            self._apply_attr_scopes(op_type, attrs)
             if self._container and op_def.is_stateful and attrs.get("container") == "":
                 attrs["container"] = self._container
             op = Operation(
@@ -138,16 +137,9 @@ class Graph(Elements, Surroundings, Collections):
         return self.add_node(op_type, tensors, native_attrs(op, tensors, attrs), name, compute_shapes=compute_shapes)
 
     def _registered(self, op_type: str) -> Op:
-        op = self._find_op(op_type)
+        op = find_op(op_type)
         if op is None:
             raise NotFoundError(None, None, f"Op type not registered {op_type!r}: tfexp has no such op")
-        return op
-
-    def _find_op(self, op_type: str) -> Op | None:
-        """The registered op of that name, or the signature of the library's function of that name."""
-        op = find_op(op_type)
-        if op is None and op_type in self._functions:
-            op = self._functions[op_type].signature
         return op
 
     def _add(self, op: Operation) -> None:
@@ -222,7 +214,6 @@ class Graph(Elements, Surroundings, Collections):
 
     # Whether `add_node` computes at once instead of adding a node (`runtime.eager`).
     is_eager = False
-    draws_besides_eager = False  # what is computed eagerly from its tensors becomes nodes of it: Keras's graph of models
 
     @property
     def scalars(self) -> MutableMapping[Any, Tensor]:
@@ -245,20 +236,9 @@ class Graph(Elements, Surroundings, Collections):
         """What stands for `tensor` in this graph: itself; in a function, for a tensor from around it, an argument."""
         return tensor
 
-    # Whether a Python function is traced into it.
-    is_traced = False
-
-    # Whether what its nodes do happens in the order in which they are made, without control dependencies of the program's.
-    orders_effects = False
-
     @property
     def outermost(self) -> Graph:
         """The graph around all functions that are being built."""
-        return self
-
-    @property
-    def variable_graph(self) -> Graph:
-        """The graph in which variables and variable scopes are looked for: the outermost, for most functions."""
         return self
 
     @property
@@ -274,14 +254,6 @@ class Graph(Elements, Surroundings, Collections):
         own.producer = min(own.producer, versions.producer)
         own.min_consumer = max(own.min_consumer, versions.min_consumer)
         own.bad_consumers[:] = sorted({*own.bad_consumers, *versions.bad_consumers})
-
-    def _is_function(self, name: str) -> bool:
-        """Whether the library has a function of that name."""
-        return name in self._functions
-
-    def _get_function(self, name: str | bytes) -> Function | None:
-        """The function of the library."""
-        return self._functions.get(as_text(name))
 
     def get_operations(self) -> list[Operation]:
         return list(self._operations)
@@ -340,8 +312,6 @@ class Graph(Elements, Surroundings, Collections):
                 if add_shapes and op.outputs:
                     shapes = node.attr["_output_shapes"].list.shape
                     shapes.extend(t.get_shape().as_proto() for t in op.outputs)
-            for name, function in list(self._functions.items()):  # some may be forgotten meanwhile, as nobody has them
+            for function in list(self._functions.values()):  # some may be forgotten meanwhile, as nobody has them
                 graph_def.library.function.append(function.definition)
-                if function.gradient_name is not None:
-                    graph_def.library.gradient.add(function_name=name, gradient_func=function.gradient_name)
         return graph_def

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import graphlib
 import re
 from collections.abc import Iterable
 from typing import Any
@@ -58,16 +57,6 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Iterable[str]) 
 def with_nodes(graph_def: graph_pb2.GraphDef, nodes: Iterable[NodeDef]) -> graph_pb2.GraphDef:
     """A GraphDef of copies of these nodes, with the versions and the functions of `graph_def`."""
     return graph_pb2.GraphDef(versions=graph_def.versions, library=graph_def.library, node=nodes)
-
-
-def execution_order(graph_def: graph_pb2.GraphDef) -> list[NodeDef]:
-    """The nodes, each behind those that it takes something from; the back edges of loops do not count."""
-    nodes = {node.name: node for node in graph_def.node}
-    order: graphlib.TopologicalSorter[str] = graphlib.TopologicalSorter()
-    for node in graph_def.node:
-        sources = (node_name(text) for text in node.input)
-        order.add(node.name, *(name for name in sources if name in nodes and nodes[name].op != "NextIteration"))
-    return [nodes[name] for name in order.static_order()]
 
 
 def convert_variables_to_constants(
@@ -141,23 +130,3 @@ def without_ops(
                 source = replaced[source]
             copy.input.append("^" + source if text.startswith("^") else source)
     return out
-
-
-def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
-    """The static shape of the tensor that a node's input names."""
-    canonical = input_name if ":" in input_name else input_name + ":0"
-    return graph.get_tensor_by_name(canonical).get_shape()
-
-
-def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
-    """Whether a node (Operation or NodeDef) has to be on a CPU: strings, and int32 constants' kind of things."""
-    node_def = node.node_def if hasattr(node, "node_def") else node
-    if pin_variables_on_cpu and node_def.op in _VARIABLE_OPS:
-        return True
-    if node_def.op == "Const":
-        return dtypes.as_dtype(node_def.attr["dtype"].type) in (dtypes.string, dtypes.int32)
-    if node_def.op in ("DynamicStitch", "ParallelDynamicStitch"):
-        return dtypes.as_dtype(node_def.attr["T"].type) is dtypes.int32
-    if node_def.op == "Cast":
-        return dtypes.as_dtype(node_def.attr["SrcT"].type) is dtypes.int32
-    return False

@@ -109,9 +109,6 @@ def _library_added(graph: Graph, library: function_pb2.FunctionDefLibrary) -> It
             graph._functions[name] = Function.from_definition(definition, graph._functions)
         elif known.definition != definition:
             raise ValueError(f"Cannot add function {name!r} because a different function with the same name already exists.")
-    for gradient in library.gradient:
-        if gradient.function_name in new:
-            graph._functions[gradient.function_name].gradient_name = gradient.gradient_func
     try:
         yield
     except Exception:

@@ -15,7 +15,7 @@ from tfexp.core import dtypes
 from tfexp.core.device import canonical_name
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import NotFoundError
-from tfexp.core.op import Op, output_types
+from tfexp.core.op import Op, find_op, output_types
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.calls import called_by_node
 from tfexp.graph.graph import Graph
@@ -143,7 +143,7 @@ class Importer:
         pending: list[tuple[str, Any]] = [("", node) for node in self.nodes]
         while pending:
             prefix, node = pending.pop(0)
-            if self.graph._find_op(node.op) is None:
+            if find_op(node.op) is None:
                 unknown.setdefault(node.op, []).append(prefix + node.name)
             for name in called_by_node(node):
                 if name in functions and name not in seen:
@@ -203,7 +203,7 @@ class Importer:
             op._update_input(position, self.ops[before].outputs[index])
 
     def _op(self, node: node_def_pb2.NodeDef) -> Op:
-        op = self.graph._find_op(node.op)
+        op = find_op(node.op)
         assert op is not None
         return op
 

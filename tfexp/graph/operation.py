@@ -13,7 +13,7 @@ from tfexp.core import errors
 from tfexp.core.device import DeviceSpecV2
 from tfexp.core.dtypes import DType
 from tfexp.core.later_attrs import later_attrs
-from tfexp.core.op import Op, group_inputs
+from tfexp.core.op import Op
 from tfexp.core.shape import TensorShape
 from tfexp.graph import attrs as attr_codec
 from tfexp.graph.op_defs import op_def
@@ -42,12 +42,9 @@ class Operation:
         "_inputs",
         "_name",
         "_op_def",
-        "_original_op",
         "_outputs",
         "_stack",
     )
-
-    lease: Any = None  # lives as long as the function that it calls may be needed, in eager execution
 
     def __init__(
         self,
@@ -70,7 +67,6 @@ class Operation:
         self._attrs = attrs
         self._device = ""
         self._control_flow_context: Any = None
-        self._original_op = graph._default_original_op
         self._stack = stack_of_callers()
         unknown = TensorShape(None)
         self._outputs = [Tensor(self, i, dtype, unknown) for i, dtype in enumerate(output_dtypes)]
@@ -107,21 +103,6 @@ class Operation:
     @property
     def outputs(self) -> list[Tensor]:
         return self._outputs
-
-    @property
-    def _input_types(self) -> list[DType]:
-        """The types of the inputs as the node takes them: references where its signature says so."""
-        grouped = zip(self._op_def.inputs, group_inputs(self._op_def, self._inputs, self._attrs), strict=True)
-        return [
-            tensor.dtype if arg.is_ref else tensor.dtype.base_dtype
-            for arg, given in grouped
-            for tensor in (given if arg.is_list else [given])
-        ]
-
-    @property
-    def _output_types(self) -> list[int]:
-        """The types of the outputs, as numbers of `types_pb2`."""
-        return [tensor.dtype.as_datatype_enum for tensor in self._outputs]
 
     @property
     def control_inputs(self) -> list[Operation]:
@@ -181,10 +162,6 @@ class Operation:
         self._attrs[name] = value
         self._graph._nodes_changed()
 
-    def _clear_attr(self, name: str) -> None:
-        self._attrs.pop(name, None)
-        self._graph._nodes_changed()
-
     def _set_device(self, device: str | DeviceSpecV2) -> None:
         self._device = device if isinstance(device, str) else device.to_string()
         self._graph._nodes_changed()
@@ -207,9 +184,6 @@ class Operation:
                 op._control_outputs.append(self)
         self._graph._nodes_changed()
 
-    def _remove_all_control_inputs(self) -> None:
-        self._remove_control_inputs(self.control_inputs)
-
     def _remove_control_inputs(self, ops: Iterable[Operation]) -> None:
         for op in ops:
             self._control_inputs.remove(op)
@@ -228,13 +202,6 @@ class Operation:
         old._consumers.remove(self)
         self._inputs[index] = tensor
         tensor._consumers.append(self)
-        self._graph._nodes_changed()
-
-    def _append_inputs(self, tensors: Iterable[Tensor]) -> None:
-        """Take more inputs, where the op's signature has a list for its last one."""
-        for tensor in tensors:
-            self._inputs.append(tensor)
-            tensor._consumers.append(self)
         self._graph._nodes_changed()
 
     def _get_control_flow_context(self) -> Any:

@@ -65,10 +65,6 @@ def executing_eagerly() -> bool:
     return current is not None and current.is_eager
 
 
-def has_default_graph() -> bool:
-    return global_default_graph() is not None or not defaults.graph_stack.is_empty
-
-
 def elements_of(values: Iterable[Any]) -> Iterator[Any]:
     """The tensors and operations among `values`, composite values (IndexedSlices, SparseTensor) by their parts."""
     for value in values:

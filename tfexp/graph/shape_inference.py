@@ -17,9 +17,9 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.merged_shape import shape_text
 from tfexp.core.op import Op, flatten_args, group_inputs
-from tfexp.core.shape import HandleShape, InputShape, TensorShape
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.formats.tensor import make_ndarray
-from tfexp.graph.handles import handle_dtype, handle_shape, note_elements
+from tfexp.graph.handles import handle_dtype, handle_shape
 from tfexp.graph.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -30,26 +30,16 @@ _MAX_ELEMENTS = 1 << 16
 _MAX_TOLD = 256  # of the elements of an input, in an error
 _INDEX_DTYPES = (dtypes.int32, dtypes.int64, dtypes.bool)
 _UNKNOWN = object()
-_STATELESS = ("RandomNormal", "RandomUniform", "RandomUniformInt", "RandomUniformFullInt", "TruncatedNormal")
-# Those whose result has the shape that an input says: TensorFlow's Python layer looks for it outside of a function, too.
-_SHAPED_BY_INPUT = frozenset(
-    {"Fill", "Reshape", "RandomGamma", "RandomPoissonV2", "RandomStandardNormal", "RandomUniform", "RandomUniformInt"}
-    | {"TruncatedNormal", "ParameterizedTruncatedNormal"}
-    | {f"Stateless{kind}{version}" for kind in _STATELESS for version in ("", "V2")}
-)
 # What passes values into loops and branches and out of them: folding is for what is within.
 _CONTROL_FLOW = frozenset({"Enter", "Exit", "LoopCond", "Merge", "NextIteration", "Switch"})
 
 
 def infer(op: Operation) -> None:
     """Set the shapes of `op`'s outputs; ValueError, with the node and its input shapes, when none can work."""
-    through_captured = op.type in _SHAPED_BY_INPUT and op.graph.is_traced
-    inputs = [_input_shape(t, through_captured) for t in op._inputs]
+    inputs = [_input_shape(t) for t in op._inputs]
     shapes = _by_rule(op._op_def, op.name, op.attrs, inputs, len(op._outputs))
     for tensor, shape in zip(op._outputs, shapes, strict=True):
         tensor._shape = _plain(shape)
-        if tensor._dtype is dtypes.variant and isinstance(shape, (HandleShape, InputShape)):
-            note_elements(tensor, shape.of_handle, shape.dtype_of_handle)
 
 
 def output_shapes(
@@ -138,9 +128,8 @@ def flatten_shapes(result: Any) -> list[Any]:
     return [] if result is None else list(result)
 
 
-def _input_shape(tensor: Tensor, through_captured: bool) -> InputShape:
-    as_shape = static_value_as_shape_outside if through_captured else static_value_as_shape
-    return InputShape(tensor._shape, tensor, static_value, as_shape, handle_shape, handle_dtype)
+def _input_shape(tensor: Tensor) -> InputShape:
+    return InputShape(tensor._shape, tensor, static_value, static_value_as_shape, handle_shape, handle_dtype)
 
 
 def static_value(tensor: Tensor) -> np.ndarray | None:
@@ -251,32 +240,18 @@ def _value_by_shape(tensor: Tensor) -> np.ndarray | None:
     return np.asarray(shape.num_elements() if op.type == "Size" else shape.known_dims, dtype)
 
 
-# Of an op, by how more is known of its inputs.
-PartialShapeRule = Callable[["Operation", Callable[[Tensor], TensorShape]], TensorShape]
+# What is known of the shape that an op's output describes.
+PartialShapeRule = Callable[["Operation"], TensorShape]
 
 
 def static_value_as_shape(tensor: Tensor) -> TensorShape:
     """What is known of the shape that the integer vector `tensor` describes. ValueError for dimensions below -1."""
-    return _as_shape(tensor, static_value_as_shape)
-
-
-def static_value_as_shape_outside(tensor: Tensor) -> TensorShape:
-    """The same, but that an argument of a traced function is known as what it stands for outside, if it was captured."""
-    if tensor.op.type == "Placeholder" and tensor.graph.is_traced:
-        captured: dict[Tensor, Tensor] = tensor.graph.captured  # type: ignore[attr-defined]
-        for outside, argument in captured.items():
-            if argument is tensor:
-                return static_value_as_shape_outside(outside)
-    return _as_shape(tensor, static_value_as_shape_outside)
-
-
-def _as_shape(tensor: Tensor, as_shape: Callable[[Tensor], TensorShape]) -> TensorShape:
     op = tensor._op
     # As in TensorFlow, the shape of a tensor is what its static shape says, even where folding would tell more.
     if op.type in ("Shape", "ShapeN"):
         return op._inputs[tensor.value_index]._shape
     if op.type in ("Concat", "ConcatV2"):
-        return _partial_concat(op, as_shape)
+        return _partial_concat(op)
     value = static_value(tensor)
     if value is not None:
         if value.ndim == 0 and value == -1:
@@ -287,13 +262,13 @@ def _as_shape(tensor: Tensor, as_shape: Callable[[Tensor], TensorShape]) -> Tens
             raise ValueError(f"Dimension {value.min()} must be >= 0")
         return TensorShape([None if d == -1 else int(d) for d in value])
     rule = _PARTIAL.get(op.type)
-    if rule is not None and (known := rule(op, as_shape)).rank is not None:
+    if rule is not None and (known := rule(op)).rank is not None:
         return known
     length = tensor._shape.known_dims
     return TensorShape([None] * length[0] if length and length[0] is not None else None)
 
 
-def _partial_pack(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> TensorShape:
+def _partial_pack(op: Operation) -> TensorShape:
     dims: list[int | None] = []
     for tensor in op._inputs:
         value = static_value(tensor)
@@ -304,14 +279,14 @@ def _partial_pack(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> T
     return TensorShape(dims)
 
 
-def _partial_concat(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> TensorShape:
+def _partial_concat(op: Operation) -> TensorShape:
     result = TensorShape([])
     for tensor in op._inputs[:-1] if op.type == "ConcatV2" else op._inputs[1:]:
-        result = result.concatenate(as_shape(tensor))
+        result = result.concatenate(static_value_as_shape(tensor))
     return result
 
 
-def _slice_of(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> tuple[TensorShape, Any] | None:
+def _slice_of(op: Operation) -> tuple[TensorShape, Any] | None:
     """The vector's partial shape and the Python index of a one-dimensional strided slice; None if it is another kind."""
     attrs = op.attrs
     if any(attrs[key] not in (0, 1) for key in ("begin_mask", "end_mask", "shrink_axis_mask")):
@@ -321,7 +296,7 @@ def _slice_of(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> tuple
     begin, end, strides = (static_value(t) for t in op._inputs[1:4])
     if begin is None or end is None or strides is None or begin.shape != (1,):
         return None
-    shape = as_shape(op._inputs[0])
+    shape = static_value_as_shape(op._inputs[0])
     if attrs["shrink_axis_mask"]:
         return shape, int(begin[0])
     return shape, slice(
@@ -332,15 +307,15 @@ def _slice_of(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> tuple
 def _partial_element(op: Operation) -> int | None:
     if any(t.op.type != "Const" for t in op._inputs[1:4]):
         return None  # TensorFlow looks through a computed index no further
-    found = _slice_of(op, static_value_as_shape)
+    found = _slice_of(op)
     if found is None or found[0].known_dims is None or isinstance(found[1], slice):
         return None
     dims, index = found[0].known_dims, found[1]
     return dims[index] if -len(dims) <= index < len(dims) else None
 
 
-def _partial_strided_slice(op: Operation, as_shape: Callable[[Tensor], TensorShape]) -> TensorShape:
-    found = _slice_of(op, as_shape)
+def _partial_strided_slice(op: Operation) -> TensorShape:
+    found = _slice_of(op)
     if found is None or found[0].known_dims is None or not isinstance(found[1], slice):
         return TensorShape(None)
     return TensorShape(found[0].known_dims[found[1]])
@@ -349,8 +324,7 @@ def _partial_strided_slice(op: Operation, as_shape: Callable[[Tensor], TensorSha
 _PARTIAL: dict[str, PartialShapeRule] = {
     "Pack": _partial_pack,
     "StridedSlice": _partial_strided_slice,
-    "Cast": lambda op, as_shape: as_shape(op._inputs[0]),
-    "Identity": lambda op, as_shape: as_shape(op._inputs[0]),
-    "TensorListElementShape": lambda op, _: handle_shape(op._inputs[0]),
-    "VariableShape": lambda op, _: handle_shape(op._inputs[0]),
+    "Cast": lambda op: static_value_as_shape(op._inputs[0]),
+    "Identity": lambda op: static_value_as_shape(op._inputs[0]),
+    "VariableShape": lambda op: handle_shape(op._inputs[0]),
 }

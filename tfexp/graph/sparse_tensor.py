@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.nest import Composite
-from tfexp.core.shape import TensorShape, as_shape
+from tfexp.core.shape import TensorShape
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.graph import Graph
@@ -19,13 +17,12 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, batched, unbatched
 
 # Of what these make, besides constants, TensorFlow knows sizes while a graph is built.
 _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
 
 # Ops that are applied to the values alone, as in 1.15.
-_OF_VALUES = frozenset(["abs", "Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "BesselI0e", "BesselI1e"])
+_OF_VALUES = frozenset(["Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "BesselI0e", "BesselI1e"])
 
 # What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
@@ -68,16 +65,12 @@ class SparseTensor(Composite):
         return self._dense_shape
 
     @property
-    def nested_parts(self) -> list[Tensor]:
+    def parts(self) -> tuple[Tensor, ...]:
         """The three tensors, in the order in which ops take them."""
-        return [self._indices, self._values, self._dense_shape]
+        return self._indices, self._values, self._dense_shape
 
-    def with_nested_parts(self, components: Sequence[Tensor]) -> SparseTensor:
-        return SparseTensor(*components)
-
-    @property
-    def _type_spec(self) -> SparseTensorSpec:
-        return SparseTensorSpec(self.shape, self.dtype)
+    def with_parts(self, parts: Sequence[Tensor]) -> SparseTensor:
+        return SparseTensor(*parts)
 
     def fetched(self, values: Sequence[Any]) -> SparseTensorValue:
         return SparseTensorValue(*values)
@@ -85,13 +78,10 @@ class SparseTensor(Composite):
     def fed(self, value: Any) -> Sequence[Any]:
         return tuple(value)
 
-    def dispatch(self, name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """Functions of each element are those of the values; the others do not take SparseTensors."""
+    def of_values(self, name: str, function: Callable[..., Any], node_name: str | None) -> Any:
         if name not in _OF_VALUES:
             return NotImplemented
-        given = (self.values if one is self else one for one in args)
-        values = function(*given, **{key: self.values if one is self else one for key, one in kwargs.items()})
-        return self.with_parts([self.indices, values, self.dense_shape])
+        return self.with_parts([self.indices, function(self.values, name=node_name), self.dense_shape])
 
     @property
     def op(self) -> Operation:
@@ -134,56 +124,6 @@ class SparseTensor(Composite):
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
 
     __str__ = __repr__
-
-
-class SparseTensorSpec(BatchableTypeSpec):
-    """A SparseTensor of that dense shape and dtype. `tf.SparseTensorSpec`."""
-
-    value_type = SparseTensor
-    # Under the names that programs know.
-    _shape = property(lambda self: self.shape)
-    _dtype = property(lambda self: self.dtype)
-
-    def __init__(self, shape: Any = None, dtype: Any = dtypes.float32):
-        self.shape = as_shape(shape)
-        self.dtype = dtypes.as_dtype(dtype)
-
-    @classmethod
-    def from_value(cls, value: Any) -> SparseTensorSpec:
-        """The spec of a SparseTensor, or of a SparseTensorValue. TypeError for anything else."""
-        return SparseTensor.from_value(value)._type_spec
-
-    @property
-    def _component_specs(self) -> list[TensorSpec]:
-        rank = self.shape.rank
-        return [
-            TensorSpec([None, rank], dtypes.int64),
-            TensorSpec([None], self.dtype),
-            TensorSpec([rank], dtypes.int64),
-        ]
-
-    # A variant holds one in functions and data sets.
-    _flat_tensor_specs = property(lambda self: [TensorSpec(None, dtypes.variant)])
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self.shape, self.dtype
-
-    def _to_components(self, value: Any) -> list[Any]:
-        return list(value if isinstance(value, SparseTensorValue) else value.parts)
-
-    def _from_components(self, components: Sequence[Any]) -> Any:
-        """A SparseTensor; of arrays, a SparseTensorValue."""
-        if all(isinstance(part, np.ndarray) for part in components):
-            return SparseTensorValue(*components)
-        result = SparseTensor(*components)
-        result.set_shape(self.shape)
-        return result
-
-    def _batch(self, batch_size: int | None) -> SparseTensorSpec:
-        return SparseTensorSpec(batched(self.shape, batch_size), self.dtype)
-
-    def _unbatch(self) -> SparseTensorSpec:
-        return SparseTensorSpec(unbatched(self.shape), self.dtype)
 
 
 def is_sparse(x: Any) -> bool:

@@ -1,47 +1,24 @@
 """What a new node takes from around it: name scope, devices, control dependencies, colocation, attributes, containers.
 
 These are stacks on the graph, entered through context managers. They belong to one thread at a time, as building a graph
-does, until `Graph.switch_to_thread_local` gives each thread its own. Source: the context managers of `tf.Graph`, TF 1.15.
+does. Source: the context managers of `tf.Graph`, TF 1.15.
 """
 
 from __future__ import annotations
 
 import bisect
 import contextlib
-import copy
-import itertools
 import operator
 import re
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue
-from tensorboard.compat.proto.node_def_pb2 import NodeDef
-
 from tfexp.core.device import DeviceName, DeviceSpecV2, canonical_name
-from tfexp.graph.attrs import from_proto
 from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 
 _FIRST_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*")
 _INNER_NAME = re.compile(r"[A-Za-z0-9_.\\/>-]*")
-
-# The attributes that context managers set and set back.
-_ENTERED = (
-    "_name_stack",
-    "_device_stack",
-    "_control_stack",
-    "_colocation_stack",
-    "_container",
-    "_attr_scopes",
-    "_gradient_overrides",
-    "_kernel_labels",
-    "_control_flow_context",
-    "_variable_creator_stack",
-    "_replica_modes",
-    "_default_original_op",
-)
 
 DeviceFunction = Callable[[Operation], str | None]
 
@@ -81,13 +58,9 @@ class Surroundings:
         self._colocation_stack: list[Operation] = []
         self._container = ""
         self._attr_scopes: dict[str, Any] = {}
-        self._jit_scopes = itertools.count()
         self._gradient_overrides: dict[str, str] = {}
-        self._kernel_labels: dict[str, str] = {}
         self._control_flow_context: Any = None
         self._variable_creator_stack: list[tuple[int, Any]] = []  # (priority, creator), outermost first
-        self._replica_modes: list[Any] = []  # see `graph.replica_modes`
-        self._default_original_op: Operation | None = None
 
     @contextlib.contextmanager
     def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
@@ -101,16 +74,6 @@ class Surroundings:
             if self._variable_creator_stack is not within:
                 raise RuntimeError("Exiting variable_creator_scope without proper nesting.")
             self._variable_creator_stack = before
-
-    # --- setting them aside --------------------------------------------------------------------------------------
-
-    def _surroundings(self) -> dict[str, Any]:
-        """What is around a new node here: the stacks themselves, which the contexts that are open go on with."""
-        return {key: vars(self)[key] for key in _ENTERED}
-
-    def _surround(self, surroundings: dict[str, Any]) -> None:
-        """Go on with these stacks, until others are put back."""
-        vars(self).update(surroundings)
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         raise NotImplementedError
@@ -127,19 +90,13 @@ class Surroundings:
             raise ValueError(f"{name!r} is not a valid node name")
         return self._new_name(name)
 
-    def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any], name: str = "") -> None:
+    def _apply_attr_scopes(self, op_type: str, attrs: dict[str, Any]) -> None:
         for key, value in self._attr_scopes.items():
-            if key not in attrs:
-                value = _native(value(NodeDef(name=name, op=op_type)) if callable(value) else value)
-                if value is not None:
-                    attrs[key] = value
+            attrs.setdefault(key, value)
         if op_type in self._gradient_overrides:
             attrs.setdefault("_gradient_op_type", self._gradient_overrides[op_type])
-        if op_type in self._kernel_labels:
-            attrs.setdefault("_kernel", self._kernel_labels[op_type])
 
     def _apply_device_functions(self, op: Operation) -> None:
-        """Old libraries (Keras) ask by it where a node would go, with an object that has `device` and `_set_device`."""
         for entry in reversed(self._device_stack):
             if entry is None:
                 break
@@ -162,11 +119,6 @@ class Surroundings:
         op._control_flow_context = self._control_flow_context
         if self._control_flow_context is not None:
             self._control_flow_context.add_op(op)
-
-    @property
-    def around_functions(self) -> tuple[Any, ...]:
-        """What of it the nodes of a function take over that is traced here: the devices."""
-        return tuple(self._device_stack)
 
     # --- entering and leaving ------------------------------------------------------------------------------------
 
@@ -297,96 +249,32 @@ class Surroundings:
             self._container = saved
 
     @contextlib.contextmanager
-    def _original_op(self, op: Operation) -> Iterator[None]:
-        """New nodes are made for the sake of `op`, as those of its gradient are, and name it as their `_original_op`."""
-        saved, self._default_original_op = self._default_original_op, op
-        try:
-            yield
-        finally:
-            self._default_original_op = saved
-
-    @contextlib.contextmanager
     def _attr_scope(self, attributes: dict[str, Any]) -> Iterator[None]:
-        """Give new nodes these attributes, native or protos, or what a function makes of a NodeDef with its name and type.
-
-        None removes one that an outer scope gives.
-        """
-        if not isinstance(attributes, dict):
-            raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
-        saved = self._attr_scopes
-        merged = {**saved, **{key: _native(one) for key, one in attributes.items()}}
-        self._attr_scopes = {key: value for key, value in merged.items() if value is not None}
+        """Give new nodes these native attributes."""
+        saved, self._attr_scopes = self._attr_scopes, {**self._attr_scopes, **attributes}
         try:
             yield
         finally:
             self._attr_scopes = saved
 
-    def _next_jit_scope(self) -> int:
-        """The number of a new outermost `tf.xla.experimental.jit_scope`."""
-        return next(self._jit_scopes)
-
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
         """New nodes of these op types use the gradient registered under the mapped name (`tf.RegisterGradient`)."""
-        _check_strings("op_type_map", op_type_map)
+        if not isinstance(op_type_map, dict) or not all(
+            isinstance(text, str) for pair in op_type_map.items() for text in pair
+        ):
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         saved, self._gradient_overrides = self._gradient_overrides, {**self._gradient_overrides, **op_type_map}
         try:
             yield
         finally:
             self._gradient_overrides = saved
 
-    @contextlib.contextmanager
-    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
-        _check_strings("op_to_kernel_label_map", op_to_kernel_label_map)
-        saved, self._kernel_labels = self._kernel_labels, {**self._kernel_labels, **op_to_kernel_label_map}
-        try:
-            yield
-        finally:
-            self._kernel_labels = saved
-
-    def switch_to_thread_local(self) -> None:
-        """From now on each thread has its own surroundings here: to begin with, the devices and colocation of now.
-
-        Source: `tf.Graph.switch_to_thread_local`.
-        """
-        if isinstance(self, _OfEachThread):
-            return
-        at_switch = {name: self.__dict__.pop(name) for name in _ENTERED}
-        self._at_switch = {**at_switch, **dict.fromkeys(("_name_stack", "_container"), ""), "_control_stack": []}
-        self._at_switch["_control_flow_context"] = None
-        self._own = threading.local()
-        self._own.__dict__.update({name: copy.copy(value) for name, value in at_switch.items()})
-        self.__class__ = type(type(self).__name__, (_OfEachThread, type(self)), {})
-
     def _get_control_flow_context(self) -> Any:
         return self._control_flow_context
 
     def _set_control_flow_context(self, context: Any) -> None:
         self._control_flow_context = context
-
-
-def _own_attribute(name: str) -> property:
-    def read(self: Any) -> Any:
-        own = self._own.__dict__
-        if name not in own:
-            own[name] = copy.copy(self._at_switch[name])
-        return own[name]
-
-    def write(self: Any, value: Any) -> None:
-        self._own.__dict__[name] = value
-
-    return property(read, write)
-
-
-class _OfEachThread:
-    """What a graph's class becomes by `switch_to_thread_local`: its stacks are those of the current thread.
-
-    Put before the class rather than into it, so that graphs of one thread, which are built all the time, do not pay for it.
-    """
-
-
-for _name in _ENTERED:
-    setattr(_OfEachThread, _name, _own_attribute(_name))
 
 
 class _ControlDependencies:
@@ -397,12 +285,3 @@ class _ControlDependencies:
     def __init__(self, ops: list[Operation]):
         self.ops = ops
         self.seen: set[Operation] = set()
-
-
-def _native(value: Any) -> Any:
-    return from_proto(value)[1] if isinstance(value, AttrValue) else value
-
-
-def _check_strings(name: str, mapping: Any) -> None:
-    if not isinstance(mapping, dict) or not all(isinstance(text, str) for pair in mapping.items() for text in pair):
-        raise TypeError(f"{name} must be a dictionary mapping strings to strings")

@@ -8,7 +8,6 @@ its ops had while the tape was recording, and what others have made is constant.
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import threading
 from collections import defaultdict
@@ -17,7 +16,6 @@ from typing import Any
 
 from tfexp.core import dtypes, log, nest
 from tfexp.core.op import get_op
-from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.gradient_sums import Gradient, add_n, add_slices
 from tfexp.graph.gradients import (
@@ -25,12 +23,10 @@ from tfexp.graph.gradients import (
     gradient_function,
     gradients,
     is_trainable,
-    takes_none,
 )
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import get_default_graph
-from tfexp.graph.stacked_rows import stacked_rows
 from tfexp.graph.tensor import Tensor
 
 
@@ -48,11 +44,6 @@ def record(op: Operation) -> None:
     """Note an op that has just run, on every tape that watches one of its inputs."""
     for tape in recording.tapes:
         tape._note(op)
-
-
-def count_watching(tensors: Sequence[Any]) -> int:
-    """How many tapes watch one of these tensors."""
-    return sum(any(tensor in tape._watched for tensor in tensors) for tape in recording.tapes)
 
 
 def variable_accessed(variable: Any) -> None:
@@ -275,109 +266,6 @@ class GradientTape:
                 _differentiate(op, grads)
         return [_sum(grads.get(s._ref() if hasattr(s, "_ref") else s, [])) for s in sources]
 
-    def jacobian(
-        self,
-        target: Tensor,
-        sources: Any,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Any:
-        """d target / d source, of shape target.shape + source.shape, in the structure of `sources`; None if unconnected.
-
-        ValueError for another value of `unconnected_gradients` than it has; RuntimeError in eager execution without
-        `experimental_use_pfor`, where TensorFlow goes over a tape that is not persistent again and again.
-        """
-        unconnected = UnconnectedGradients(unconnected_gradients)
-        self._check_loops(experimental_use_pfor)
-        self._use()
-        flat_sources = nest.flatten(sources)
-        sizes, count = _sizes(target, 0)
-
-        def rows(i: Any) -> list[Any]:
-            weight = get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), sizes)
-            grads = self._gradients([target], flat_sources, [weight])
-            if unconnected is UnconnectedGradients.ZERO:
-                return [_zeros(source) if g is None else g for g, source in zip(grads, flat_sources, strict=True)]
-            return grads
-
-        stacked = stacked_rows(rows, count)
-        results = [
-            None if value is None else _reshaped(value, (target, 0), (source, 0))
-            for value, source in zip(stacked, flat_sources, strict=True)
-        ]
-        if not self._persistent:
-            self._forget()
-        return nest.pack_sequence_as(sources, results) if nest.is_nested(sources) else results[0]
-
-    def _check_loops(self, use_pfor: bool) -> None:
-        if not use_pfor and not self._persistent and get_default_graph().is_eager:
-            raise RuntimeError(
-                "GradientTape must be created with persistent=True to compute the jacobian with eager execution enabled and "
-                "with experimental_use_pfor set to False."
-            )
-
-    def batch_jacobian(
-        self,
-        target: Tensor,
-        source: Tensor,
-        unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
-        parallel_iterations: int | None = None,
-        experimental_use_pfor: bool = True,
-    ) -> Tensor:
-        """d target[b] / d source[b]: [batch, *target.shape[1:], *source.shape[1:]].
-
-        It is zero where they are unconnected, whatever `unconnected_gradients` is, as in 1.15. ValueError for other
-        ranks, RuntimeError as of `jacobian`.
-        """
-        self._check_loops(experimental_use_pfor)
-        shape, source_shape = target.get_shape(), source.get_shape()
-        if shape.rank is None or shape.rank < 2 or not shape[:1].is_compatible_with(source_shape[:1]):
-            raise ValueError(
-                f"Need first dimension of target shape ({shape}) and source shape ({source_shape}) to match, and a target "
-                "of rank 2 or more."
-            )
-        self._use()
-        sizes, count = _sizes(target, 1)
-        ones = get_op("OnesLike")(target)
-
-        def columns(i: Any) -> list[Any]:
-            weight = get_op("Mul")(ones, get_op("Reshape")(get_op("OneHot")(i, count, *_one_and_zero(target)), sizes))
-            (grad,) = self._gradients([target], [source], [weight])
-            return [_zeros(source) if grad is None else grad]
-
-        (stacked,) = stacked_rows(columns, count, axis=1)
-        if not self._persistent:
-            self._forget()
-        assert stacked is not None
-        return _reshaped(stacked, (target, 0), (source, 1))
-
-
-def _sizes(target: Tensor, start: int) -> tuple[Any, int | Tensor]:
-    """The sizes of the dimensions from a number on, and how many elements these have; tensors where the run knows."""
-    shape = target.get_shape()[start:]
-    if shape.is_fully_defined():
-        sizes = shape.as_list()
-        return sizes, math.prod(sizes)
-    known = get_op("StridedSlice")(get_op("Shape")(target), [start], [0], [1], end_mask=1)
-    return known, get_op("Prod")(known, [0])
-
-
-def _reshaped(value: Tensor, *parts: tuple[Any, int]) -> Tensor:
-    """`value` in the dimensions of these tensors one after the other, of each from a number on."""
-    shapes = [tensor.get_shape()[start:] for tensor, start in parts]
-    if all(shape.is_fully_defined() for shape in shapes):
-        sizes: Any = [size for shape in shapes for size in shape.as_list()]
-    else:
-        sizes = get_op("ConcatV2")([get_op("Slice")(get_op("Shape")(t), [start], [-1]) for t, start in parts], 0)
-    result: Tensor = get_op("Reshape")(value, sizes)
-    result.set_shape(functools.reduce(TensorShape.concatenate, shapes))
-    return result
-
-
-def _one_and_zero(like: Tensor) -> list[Tensor]:
-    return [convert_to_tensor(value, dtype=like.dtype.base_dtype) for value in (1, 0)]
-
 
 def _zeros(source: Any) -> Tensor:
     zeros: Tensor = get_op("ZerosLike")(source)
@@ -402,7 +290,7 @@ def _differentiate(op: Operation, grads: dict[Tensor, list[Gradient]]) -> None:
         total = _sum(grads.get(tensor, []))
         if total is not None:
             grads[tensor] = [total]
-        elif is_trainable(tensor) and not takes_none(rule) and tensor.dtype not in (dtypes.resource, dtypes.variant):
+        elif is_trainable(tensor) and tensor.dtype not in (dtypes.resource, dtypes.variant):
             total = _zeros(tensor)
         out_grads.append(total)
     in_grads = rule(op, *out_grads)

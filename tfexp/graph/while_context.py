@@ -125,12 +125,6 @@ class WhileContext(ControlFlowContext):
         assert pivot is not None
         return pivot
 
-    def IsWhileContext(self) -> bool:
-        return True
-
-    def GetControlPivot(self) -> Tensor:
-        return self.control_pivot()
-
     # --- as messages -------------------------------------------------------------------------------------------------
 
     def to_proto(self, export_scope: str | None = None) -> Any:

@@ -8,18 +8,14 @@ from typing import Any
 from tfexp.core import nest
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.collections import GraphKeys
-from tfexp.graph.control_flow import merge, switch_ref_or_tensor
+from tfexp.graph.control_flow import is_array, merge, switch_ref_or_tensor, with_flow
 from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor, convert_to_tensor_or_indexed_slices
-from tfexp.graph.functional_while import functional_while
 from tfexp.graph.loop_nodes import is_loop_constant, loop_of
 from tfexp.graph.operation import Operation
-from tfexp.graph.results import is_array, with_flow
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.type_spec import TensorSpec, TypeSpec
 from tfexp.graph.while_context import WhileContext, leave, next_iteration, same
 
 
@@ -37,18 +33,14 @@ def while_loop(
 ) -> Any:
     """`loop_vars`, replaced by `body(*loop_vars)` for as long as the scalar bool `cond(*loop_vars)` is true.
 
-    The variables (tensors, IndexedSlices, SparseTensors, RaggedTensors, TensorArrays, nested in lists, tuples and dicts)
+    The variables (tensors, IndexedSlices, SparseTensors, TensorArrays, nested in lists, tuples and dicts)
     keep their dtypes and their shapes, or the less specific ones in `shape_invariants` (of a SparseTensor that of its
-    `dense_shape`, [rank]); how many values a SparseTensor or the rows of a RaggedTensor have may change.
+    `dense_shape`, [rank]); how many values a SparseTensor has may change.
     `maximum_iterations` bounds the number of iterations. What is a single tensor comes back alone unless
     `return_same_structure`. Raises TypeError or ValueError for what cannot work.
     """
     eagerly = executing_eagerly()
-    functional = not eagerly and is_control_flow_functional()
-    if functional:
-        # Constants that are made of them stay outside of the loop's scope.
-        loop_vars = nest.map_structure(_as_variable, loop_vars)
-    with name_scope(name, "while", loop_vars) as scope:
+    with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
         if not callable(cond):
@@ -59,17 +51,6 @@ def while_loop(
             raise TypeError("parallel_iterations must be a positive integer.")
         if not nest.is_nested(loop_vars):
             loop_vars = [loop_vars]
-        if functional:
-            return _functional(
-                cond,
-                body,
-                loop_vars,
-                shape_invariants,
-                maximum_iterations,
-                parallel_iterations,
-                return_same_structure,
-                scope,
-            )
         counted = maximum_iterations is not None
         if counted:
             maximum_iterations = _scalar(maximum_iterations)
@@ -103,48 +84,6 @@ def _run_at_once(cond: Any, body: Any, loop_vars: Any, same_structure: bool) -> 
         loop_vars = result
     results = nest.map_structure(_as_variable, loop_vars)
     return results[0] if alone else results
-
-
-def _functional(
-    cond: Any,
-    body: Any,
-    loop_vars: Any,
-    invariants: Any,
-    maximum_iterations: Any,
-    parallel_iterations: int,
-    same_structure: bool,
-    scope: str,
-) -> Any:
-    """In functions: a node that calls others."""
-    variables = _Variables(loop_vars)
-    if invariants is not None:
-        nest.assert_same_structure(loop_vars, invariants, check_types=False)
-    shapes = _invariant_shapes(variables, invariants)
-    for tensor, shape in zip(variables.tensors, shapes, strict=True):
-        _check_start(tensor, shape)
-    arguments = nest.pack_sequence_as(loop_vars, variables.given)
-
-    def returned(result: Any) -> Any:
-        result = _variables_of(result)
-        nest.assert_same_structure(list(result), list(arguments))
-        return result
-
-    after = functional_while(
-        cond,
-        body,
-        list(loop_vars),
-        shapes,
-        None if maximum_iterations is None else _scalar(maximum_iterations),
-        parallel_iterations,
-        scope,
-        returned,
-        _check_kept,
-    )
-    packed = nest.pack_sequence_as(variables.structure, nest.flatten(after))
-    if same_structure:
-        return packed
-    leaves = nest.flatten(packed, expand_composites=True)
-    return leaves[0] if len(leaves) == 1 else packed
 
 
 def _scalar(maximum_iterations: Any) -> Tensor:
@@ -276,21 +215,16 @@ def _wait_for_outer_pivot(context: WhileContext, op: Operation) -> None:
 def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShape]:
     """One shape for each tensor: without invariants the one that it starts with, but for the number of a composite's values.
 
-    An invariant of IndexedSlices is the shape of their dense form, one of a SparseTensor that of its `dense_shape`; specs of
-    types stand for these. TypeError for a spec that does not fit.
+    An invariant of IndexedSlices is the shape of their dense form, one of a SparseTensor that of its `dense_shape`.
     """
     shapes: list[TensorShape] = []
     any_number = TensorShape([None])
     wanted = [None] * len(variables.leaves) if invariants is None else nest.flatten(invariants)
     for leaf, invariant in zip(variables.leaves, wanted, strict=True):
         parts = _parts(leaf)
-        if isinstance(invariant, TypeSpec):
-            invariant = _described(leaf, invariant)
         if isinstance(leaf, SparseTensor):
             rank = leaf.dense_shape.get_shape() if invariant is None else as_shape(invariant)
             shapes.extend([any_number.concatenate(rank), any_number, rank])
-        elif isinstance(leaf, nest.Composite):
-            shapes.extend(leaf.loop_shapes(invariant))
         elif invariants is None:
             shapes.extend(part.get_shape() for part in parts)
         elif isinstance(leaf, IndexedSlices):
@@ -301,28 +235,13 @@ def _invariant_shapes(variables: _Variables, invariants: Any) -> list[TensorShap
     return shapes
 
 
-def _described(leaf: Any, spec: TypeSpec) -> TensorShape:
-    """The invariant that a spec stands for. A tensor that has another shape than it says is found elsewhere."""
-    if isinstance(spec, TensorSpec):
-        fits = isinstance(leaf, Tensor) and leaf.dtype.base_dtype is spec.dtype
-    else:
-        fits = spec.is_compatible_with(leaf)
-    if not fits:
-        raise TypeError(f"TypeSpec {spec} is not compatible with {leaf!r}")
-    shape = as_shape(spec.shape if isinstance(spec, TensorSpec) else spec._shape)  # type: ignore[attr-defined]
-    return TensorShape([shape.rank]) if isinstance(leaf, SparseTensor) else shape
-
-
 def _variables_of(result: Any) -> Any:
     """A body's result in a container, of any kind: bodies take lists and return tuples."""
     return result if nest.is_nested(result) else [result]
 
 
 def _check_invariant(start: Tensor, value: Tensor) -> None:
-    _check_kept(start.op._inputs[0].op._inputs[0], start.get_shape(), value)
-
-
-def _check_kept(initial: Tensor, shape: TensorShape, value: Tensor) -> None:
+    initial, shape = start.op._inputs[0].op._inputs[0], start.get_shape()
     if value.dtype.base_dtype is not initial.dtype.base_dtype:
         raise TypeError(
             f"Loop var {initial.name} enters the loop with type {initial.dtype.base_dtype} but has type "

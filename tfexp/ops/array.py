@@ -15,7 +15,6 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType, type_text
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
@@ -150,7 +149,6 @@ def _(ctx: Any, input: Array, *, out_type: DType) -> Array:
     return np.array(np.size(input), out_type.as_numpy_dtype)
 
 
-@takes_composites
 def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
     """The number of elements: a constant where it is known. Source: `tf.size`."""
     return size_internal(input, name, out_type=out_type)
@@ -187,7 +185,6 @@ def _(ctx: Any, input: Array) -> Array:
     return np.array(np.ndim(input), np.int32)
 
 
-@takes_composites
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of dimensions: a constant where it is known. Source: `tf.rank`."""
     return rank_internal(input, name)
@@ -349,7 +346,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [reshape(convert_to_tensor(grad), shape(op.inputs[0])), None]
 
 
-@takes_composites
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
     """`input` with a dimension of 1 inserted before `axis`. Source: `tf.expand_dims`."""
     axis = deprecated_argument_lookup("axis", axis, "dim", dim)
@@ -401,7 +397,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     return reshape(grad, shape(op.inputs[0]))
 
 
-@takes_composites
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
     """`input` without its dimensions of 1, all of them or those in `axis`. Source: `tf.squeeze`."""
     axis = deprecated_argument_lookup("axis", axis, "squeeze_dims", squeeze_dims)

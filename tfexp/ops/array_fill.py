@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
@@ -20,7 +19,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.graph.zeros import LARGE
 from tfexp.ops.array import Array, rank, require_scalar, reshape, same_shape, shape, shape_internal
 from tfexp.ops.shape_rules import with_rank, with_rank_at_most
-from tfexp.ops.tensor_list_value import TensorList
 
 fill_op = define_op("Fill(dims: index_type, value: T) -> (output: T) {T: type; index_type: type in [int32,int64] = int32}")
 
@@ -114,8 +112,6 @@ zeros_like_op.shape(same_shape)
 
 @zeros_like_op.kernel("CPU")
 def _(ctx: Any, x: Any) -> Any:
-    if isinstance(x, TensorList):
-        return x.zeros()
     x = np.asarray(x)
     return np.full(x.shape, b"", object) if x.dtype == object else np.zeros(x.shape, x.dtype)
 
@@ -138,7 +134,6 @@ def _(ctx: Any, x: Array) -> Array:
 ones_like_op.kernel("XLA")(lambda jax, x: np.ones_like(x))
 
 
-@takes_composites
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros of `tensor`'s shape and, unless given, its dtype. Source: `tf.zeros_like`."""
     with name_scope(name, "zeros_like", [tensor]) as scope:
@@ -154,7 +149,6 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         return result
 
 
-@takes_composites
 def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Ones of `tensor`'s shape and, unless given, its dtype. Source: `tf.ones_like`."""
     with name_scope(name, "ones_like", [tensor]) as scope:
@@ -321,7 +315,6 @@ def _(ctx: Any, indices: Array, depth: Array, on_value: Array, off_value: Array,
     return result
 
 
-@takes_composites
 def one_hot(
     indices: Any,
     depth: Any,

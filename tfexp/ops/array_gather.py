@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op, get_op
@@ -183,7 +182,6 @@ def _with_batch_offsets(dims: Any, indices: Any, batch: int) -> Any:
     return indices
 
 
-@takes_composites
 def gather(
     params: Any,
     indices: Any,
@@ -300,7 +298,6 @@ def _(op: Operation, grad: Tensor) -> list[Any]:
     return [scatter_nd(indices, grad, dims), None]
 
 
-@takes_composites
 def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
     """The slices of `params` whose coordinates stand in the last axis of `indices`. Source: `tf.gather_nd`."""
     if batch_dims:

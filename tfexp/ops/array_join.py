@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op, get_op
@@ -231,7 +230,6 @@ def _(op: Operation, grad: Any) -> list[Any]:
     return [None, *_concat_gradient(op.inputs[1:], op.inputs[0], grad)]
 
 
-@takes_composites
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
     """`values` one after the other along an axis that they have. Source: `tf.concat`."""
     if not isinstance(values, (list, tuple)):
@@ -349,7 +347,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     return unstack(grad, num=op.attrs["N"], axis=op.attrs["axis"])
 
 
-@takes_composites
 def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
     """`values`, of one shape, along a new axis. Source: `tf.stack`."""
     if axis == 0:

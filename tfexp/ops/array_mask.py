@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
@@ -210,7 +209,6 @@ def _(ctx: Any, input: Array) -> Array:
     return np.argwhere(input).astype(np.int64, copy=False)
 
 
-@takes_composites
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
     """Elements (or, by a vector, rows) of `x` where `condition` holds, else of `y`. Source: `tf.where`, TF 1.15.
 
@@ -240,7 +238,6 @@ def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = No
 # --- masks ------------------------------------------------------------------------------------------------------------
 
 
-@takes_composites
 def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
     """The slices of `tensor` where `mask` (of the leading dimensions, or those from `axis` on) is true. `tf.boolean_mask`.
 

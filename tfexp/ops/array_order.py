@@ -8,7 +8,6 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
@@ -227,7 +226,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [reverse(grad, op.inputs[1]), None]
 
 
-@takes_composites
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """`tensor` with the order of its elements turned round along these axes. Source: `tf.reverse`."""
     result: Tensor = reverse_v2_op(tensor, axis, name=name)

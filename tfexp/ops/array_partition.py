@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -66,7 +65,6 @@ def _(op: Operation, *grads: Tensor) -> list[Tensor | None]:
     return [reshape(stitched, shape(data)), None]
 
 
-@takes_composites
 def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
     """`data` dealt out to so many tensors, by the number of each row's tensor. Source: `tf.dynamic_partition`."""
     return list(dynamic_partition_op(data, partitions, num_partitions=num_partitions, name=name))

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -65,7 +64,6 @@ def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     return result
 
 
-@takes_composites
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
     """params[i, ..., indices[i, ..., j]]: leading dimensions in step, chosen along the indices' last. `tf.batch_gather`.
 
@@ -98,7 +96,6 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         return result
 
 
-@takes_composites
 def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each element along `axis` (of the flattened input if None) as many times as `repeats` says: one number, or one each.
 

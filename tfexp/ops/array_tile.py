@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -114,7 +113,6 @@ def _(ctx: Any, input: Array, multiples: Array) -> Array:
     return np.asarray(input.reshape(interleaved).sum(copies, dtype=input.dtype))
 
 
-@takes_composites
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """`input` repeated `multiples[i]` times along each axis i. Source: `tf.tile`."""
     result: Tensor = tile_op(input, multiples, name=name)

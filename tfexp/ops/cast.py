@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import UnimplementedError
 from tfexp.core.kernel import BindRequest, Call
@@ -62,7 +61,6 @@ def _(op: Operation, grad: Tensor) -> Tensor | None:
     return None
 
 
-@takes_composites
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """`x` (a Tensor, IndexedSlices, SparseTensor or value) as elements of `dtype`; itself where it already is. `tf.cast`.
 
@@ -92,7 +90,6 @@ def _limit(limit: Any, source: DType, target: DType) -> Any:
     return rounded
 
 
-@takes_composites
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
     """As `cast`, but values beyond the range of `dtype` become its limits. `tf.saturate_cast`."""
     with name_scope(name, "saturate_cast", [value]) as scope:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -53,7 +52,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [grad_x, grad_low, grad_high]
 
 
-@takes_composites
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t` (a Tensor or IndexedSlices) with its elements moved into [min, max]. `tf.clip_by_value`.
 

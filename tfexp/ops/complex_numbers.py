@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -37,7 +36,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return broadcast.reduced_gradients(op.inputs[0], op.inputs[1], real(grad), imag(grad))
 
 
-@takes_composites
 def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
     """real + i imag, of float32 or float64 parts; TypeError for other types. `tf.complex`."""
     real = convert_to_tensor(real, name="real")
@@ -107,7 +105,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     return complex(constant(0, dtype=grad.dtype), grad)
 
 
-@takes_composites
 def real(input: Any, name: str | None = None) -> Tensor:
     """The real part; a real tensor itself. `tf.real`."""
     with name_scope(name, "Real", [input]) as scope:
@@ -117,7 +114,6 @@ def real(input: Any, name: str | None = None) -> Tensor:
         return real_op(input, Tout=input.dtype.real_dtype, name=scope)
 
 
-@takes_composites
 def imag(input: Any, name: str | None = None) -> Tensor:
     """The imaginary part; zeros for a real tensor. `tf.imag`."""
     with name_scope(name, "Imag", [input]) as scope:
@@ -161,7 +157,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
         return -complex(grad, constant(0, dtype=grad.dtype)) * inverse
 
 
-@takes_composites
 def angle(input: Any, name: str | None = None) -> Tensor:
     """The argument of complex numbers; 0 for all reals. `tf.angle`."""
     with name_scope(name, "Angle", [input]) as scope:
@@ -180,7 +175,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     return conj(grad)
 
 
-@takes_composites
 def conj(x: Any, name: str | None = None) -> Tensor:
     """The complex conjugate; a real tensor itself. `tf.conj`."""
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
@@ -366,7 +365,6 @@ def matrix_diag(
     return matrix_diag_v3(diagonal, k, num_rows, num_cols, _padding(padding_value, diagonal), align=align, name=name)
 
 
-@add_dispatch_support
 def matrix_diag_part(
     input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
@@ -428,7 +426,6 @@ def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | Non
     return matrix_band_part_op(input, num_lower, num_upper, name=name)
 
 
-@add_dispatch_support
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sums of the diagonals of matrices [..., m, n]. `tf.trace`."""
     with name_scope(name, "Trace", [x]) as scope:

@@ -11,7 +11,6 @@ from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph import tape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.eager_tensor import meaningless, value_as_text
-from tfexp.graph.handles import own_handle
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.surroundings import check_scope_name
 from tfexp.graph.tensor import Tensor
@@ -53,7 +52,6 @@ class EagerVariable(ResourceVariable):
             self._dtype = value.dtype.base_dtype
             check_scope_name(scope)
             self._handle = resource_state.var_handle_op(shape=self._shape, dtype=self._dtype, name=scope)
-            own_handle(self._handle, self)
             self._initial_value = self._initializer_op = None  # type: ignore[assignment]  # there is nothing left to do
             resource_state.assign_variable_op(self._handle, value)
         for listener in _listeners:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
-from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
-from tfexp.core.shape import HandleShape, InputShape, TensorShape, dims_text
+from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
@@ -22,7 +19,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops import array_fill, array_identity, comparison, complex_numbers, elementwise_unary
 from tfexp.ops.broadcast import equal_and_known, reduced_gradients
 from tfexp.ops.shape_rules import all_merged, broadcasting
-from tfexp.ops.tensor_list_value import TensorList
 
 # --- sums ---------------------------------------------------------------------------------------------------------
 
@@ -59,7 +55,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad, grad)
 
 
-@takes_composites
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x + y; strings are joined. `tf.add`."""
     with name_scope(name, "Add", [x]) as scope:
@@ -76,16 +71,11 @@ add_n_op = define_op(
 
 
 @add_n_op.shape
-def _(inputs: Sequence[InputShape], *, T: DType) -> TensorShape:
-    shape = all_merged(inputs)
-    if T is dtypes.variant:
-        return HandleShape(shape, all_merged([one.of_handle for one in inputs]), inputs[0].dtype_of_handle)
-    return shape
+def _(inputs: Sequence[InputShape]) -> TensorShape:
+    return all_merged(inputs)
 
 
 def _add_n(*inputs: Any, out: np.ndarray | None = None) -> Any:
-    if isinstance(inputs[0], TensorList):
-        return functools.reduce(TensorList.plus, inputs)
     for i, x in enumerate(inputs):
         if np.shape(x) != np.shape(inputs[0]):
             shapes = f"Input 0: {dims_text(np.shape(inputs[0]))} != input {i}: {dims_text(np.shape(x))}"
@@ -111,8 +101,6 @@ def _(ctx: Any, inputs: Sequence[np.ndarray]) -> np.ndarray:
 
 @add_n_op.bind
 def _(node: BindRequest) -> Call | None:
-    if node.output_dtypes[0] is dtypes.variant:
-        return None
     known = all(shape.is_fully_defined() for shape in node.input_shapes)
     if not known or len(set(node.input_shapes)) > 1:
         return Call(_add_n, out=True, pieces=True)
@@ -128,7 +116,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
     return [grad] * len(op.inputs)
 
 
-@takes_composites
 def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of tensors of one shape and dtype; a single tensor is returned as it is. `tf.add_n`.
 
@@ -368,7 +355,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad_x, grad_y)
 
 
-@takes_composites
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x to the power y. `tf.pow`."""
     with name_scope(name, "Pow", [x]) as scope:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
@@ -335,7 +334,6 @@ def quotient_dtype(dtype: DType) -> DType:
     return real
 
 
-@takes_composites
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python 3 divides: integers become floats (of 64 bits for 32-bit integers). `tf.truediv`.
 
@@ -353,7 +351,6 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         return real_div(x, y, name=scope)
 
 
-@takes_composites
 def div(x: Any, y: Any, name: str | None = None) -> Tensor:
     """x / y as Python 2 divides: floored for integers, real for floats. `tf.div`."""
     with name_scope(name, "div", [x, y]) as scope:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.graph.convert import convert_to_tensor
@@ -44,7 +43,6 @@ def _(node: BindRequest) -> Call:
     return Call(_round, out=True, elementwise=True)
 
 
-@takes_composites
 def round(x: Any, name: str | None = None) -> Tensor:
     """To the nearest integer, halves to the even one; integers as they are. `tf.round`."""
     x = convert_to_tensor(x, name="x")

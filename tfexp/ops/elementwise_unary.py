@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
+from tfexp.core.nest import Composite
 from tfexp.core.op import define_op, get_op
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -41,9 +41,10 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     return grad * sign(op.inputs[0])
 
 
-@takes_composites
-def abs(x: Any, name: str | None = None) -> Tensor:
-    """|x|: for complex x a real tensor. `tf.abs`."""
+def abs(x: Any, name: str | None = None) -> Any:
+    """|x|: for complex x a real tensor; of a SparseTensor its values'. `tf.abs`."""
+    if isinstance(x, Composite):
+        return x.of_values("Abs", abs, name)
     with name_scope(name, "Abs", [x]) as scope:
         x = convert_to_tensor(x, name="x")
         if x.dtype.is_complex:
@@ -385,7 +386,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
         return [weighted - 2.0 * weighted * a, sigmoid_grad(a, grad)]
 
 
-@takes_composites
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """log(sigmoid(x)), as -softplus(-x), which does not lose small values. `tf.log_sigmoid`."""
     with name_scope(name, "LogSigmoid", [x]) as scope:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from tfexp.core import nest
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
@@ -65,7 +64,6 @@ def _rows(elems: list[Tensor], count: Any, element_shapes: bool = False) -> list
     return [array.unstack(tensor) for array, tensor in zip(arrays, elems, strict=True)]
 
 
-@takes_composites
 def map_fn(
     fn: Callable[[Any], Any],
     elems: Any,

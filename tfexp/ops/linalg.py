@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
@@ -75,7 +74,6 @@ def _(ctx: Any, input: np.ndarray, *, adjoint: bool) -> np.ndarray:
         raise InvalidArgumentError(None, None, "Input is not invertible.") from None
 
 
-@add_dispatch_support
 def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of square matrices, or of their adjoints. `tf.matrix_inverse`; InvalidArgumentError if singular."""
     return matrix_inverse_op(input, adjoint=adjoint, name=name)
@@ -99,7 +97,6 @@ def _(ctx: Any, input: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.det(input)).astype(input.dtype)
 
 
-@add_dispatch_support
 def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
     """The determinants of square matrices. `tf.matrix_determinant`."""
     return matrix_determinant_op(input, name=name)
@@ -200,7 +197,6 @@ def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, *, lower: bool, adjoint: bo
     return result.astype(rhs.dtype, copy=False)
 
 
-@add_dispatch_support
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """x of matrix x = rhs, or adjoint(matrix) x = rhs. `tf.matrix_solve`; InvalidArgumentError if singular."""
     return matrix_solve_op(matrix, rhs, adjoint=adjoint, name=name)
@@ -315,7 +311,6 @@ def _(ctx: Any, l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741 (T
     return ((product + np.swapaxes(product, -1, -2)) / 2).astype(l.dtype)
 
 
-@add_dispatch_support
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangle L with L adjoint(L) = input, of positive definite matrices. `tf.cholesky`."""
     return cholesky_op(input, name=name)
@@ -328,7 +323,6 @@ def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
         return matrix_triangular_solve_op(chol, y, adjoint=True, lower=True)
 
 
-@add_dispatch_support
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """log det of self-adjoint positive definite matrices, by their Cholesky factors. `tf.linalg.logdet`."""
     with name_scope(name, "logdet", [matrix]):
@@ -336,7 +330,6 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
         return 2.0 * reduce.reduce_sum(elementwise_unary.log(real(matrix_diag_part(factor))), [-1])
 
 
-@add_dispatch_support
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
     """The conjugate transposes of matrices [..., m, n]. `tf.linalg.adjoint`."""
     with name_scope(name, "adjoint", [matrix]):

@@ -9,8 +9,7 @@ from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant, convert_to_tensor
-from tfexp.graph.replica_modes import SUMMED_LOSSES
-from tfexp.graph.scopes import collect, control_dependencies, get_collection, get_default_graph, name_scope
+from tfexp.graph.scopes import collect, control_dependencies, get_collection, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, shape, size, squeeze
 from tfexp.ops.array_fill import ones_like, zeros_like
@@ -37,7 +36,7 @@ class Reduction:
     """How element-wise losses become one. Source: `tf.losses.Reduction`."""
 
     NONE = "none"
-    SUM = SUMMED_LOSSES
+    SUM = "weighted_sum"
     SUM_OVER_BATCH_SIZE = "weighted_sum_over_batch_size"
     MEAN = "weighted_mean"
     SUM_BY_NONZERO_WEIGHTS = "weighted_sum_by_nonzero_weights"
@@ -129,7 +128,6 @@ def compute_weighted_loss(
     By default the sum is divided by the number of losses whose weight is not zero. Source: `tf.losses` symbol of this name.
     """
     Reduction.validate(reduction)
-    get_default_graph()._last_loss_reduction = reduction
     with (
         name_scope(scope, "weighted_loss", [losses, weights]),
         control_dependencies([assert_broadcastable(weights, losses)]),

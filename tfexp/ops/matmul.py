@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import add_dispatch_support
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
@@ -334,7 +333,6 @@ def _are_matrices_now(*tensors: Any) -> bool:
     )
 
 
-@add_dispatch_support
 def matmul(
     a: Any,
     b: Any,

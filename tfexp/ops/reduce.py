@@ -10,7 +10,6 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
@@ -268,7 +267,6 @@ def known_scalar(result: Tensor, axis: Any, keepdims: bool) -> Tensor:
     return result
 
 
-@takes_composites
 def reduce_sum(
     input_tensor: Any,
     axis: Any = None,
@@ -281,7 +279,6 @@ def reduce_sum(
     return _reduce(sum_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-@takes_composites
 def reduce_mean(
     input_tensor: Any,
     axis: Any = None,
@@ -294,7 +291,6 @@ def reduce_mean(
     return _reduce(mean_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-@takes_composites
 def reduce_prod(
     input_tensor: Any,
     axis: Any = None,
@@ -307,7 +303,6 @@ def reduce_prod(
     return _reduce(prod_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-@takes_composites
 def reduce_max(
     input_tensor: Any,
     axis: Any = None,
@@ -320,7 +315,6 @@ def reduce_max(
     return _reduce(max_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-@takes_composites
 def reduce_min(
     input_tensor: Any,
     axis: Any = None,
@@ -333,7 +327,6 @@ def reduce_min(
     return _reduce(min_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-@takes_composites
 def reduce_all(
     input_tensor: Any,
     axis: Any = None,
@@ -346,7 +339,6 @@ def reduce_all(
     return _reduce(all_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
 
 
-@takes_composites
 def reduce_any(
     input_tensor: Any,
     axis: Any = None,

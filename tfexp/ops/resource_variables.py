@@ -16,7 +16,7 @@ from tfexp.core.dtypes import DType
 from tfexp.core.shape import TensorShape, as_shape
 from tfexp.graph import tape
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
-from tfexp.graph.handles import handle_shape, own_handle
+from tfexp.graph.handles import handle_shape
 from tfexp.graph.operation import Operation
 from tfexp.graph.scope_names import is_exported, strip_name_scope
 from tfexp.graph.scopes import colocate_with, control_dependencies, device, get_default_graph, name_scope
@@ -50,7 +50,6 @@ class ResourceVariable(RefVariable):
                 self._handle = resource_state.var_handle_op(
                     shape=self._shape, dtype=self._dtype, shared_name=scope[:-1], name=scope
                 )
-                own_handle(self._handle, self)
             if value.op._get_control_flow_context() is not None:
                 raise ValueError(
                     f"Initializer for variable {scope[:-1]} is from inside a control-flow construct, such as a loop or "
@@ -74,7 +73,6 @@ class ResourceVariable(RefVariable):
         graph = get_default_graph()
         super()._find_nodes(variable_def, import_scope)
         self._handle, snapshot = self._variable, self._snapshot
-        own_handle(self._handle, self)
         if self._handle.op.type != "VarHandleOp":
             raise ValueError(f"Trying to restore Variable as ResourceVariable: {self._handle.name} is no handle")
         del self._variable, self._snapshot
@@ -279,13 +277,11 @@ class UnreadVariable(ResourceVariable):
         self._synchronization, self._aggregation = variable._synchronization, variable._aggregation
         self._save_slice_info = variable._save_slice_info
         self._caching_device, self._cached_value = None, None
-        self._read_at_once: Tensor | None = None
-        if not get_default_graph().orders_effects:
-            with control_dependencies([assigned]):
-                self._read_at_once = self._read()
+        with control_dependencies([assigned]):
+            self._read_at_once = self._read()
 
     def _as_graph_element(self) -> Tensor:
-        return self.read_value() if self._read_at_once is None else self._read_at_once
+        return self._read_at_once
 
     @property
     def name(self) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.op import get_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -143,7 +142,6 @@ def _sizes(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     return elementwise_binary.maximum(counts, 1)
 
 
-@takes_composites
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The mean of the rows of each segment, 0 for none. `tf.unsorted_segment_mean`."""
     with name_scope(name, "UnsortedSegmentMean"):
@@ -152,7 +150,6 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
         return segment.unsorted_segment_sum(data, segment_ids, num_segments) / sizes
 
 
-@takes_composites
 def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
     """The sum of the rows of each segment divided by the root of their number. `tf.unsorted_segment_sqrt_n`."""
     with name_scope(name, "UnsortedSegmentSqrtN"):

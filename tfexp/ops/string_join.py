@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.dispatch import takes_composites
 from tfexp.core.errors import InvalidArgumentError, OutOfRangeError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
@@ -69,7 +68,6 @@ def _(ctx: Any, inputs: np.ndarray, reduction_indices: Any, *, keep_dims: bool, 
 reduce_join_op.not_differentiable()
 
 
-@takes_composites
 def reduce_join(
     inputs: Any,
     axis: Any = None,

@@ -20,7 +20,6 @@ from tfexp.core.shape import TensorShape, dims_text
 from tfexp.formats.tensor import array_to_content
 from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.replica_modes import in_another_replica
 from tfexp.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tfexp.graph.tensor import Tensor
 
@@ -189,8 +188,7 @@ def summary_scope(
 
 
 def collected(value: Tensor, collections: Any) -> Tensor:
-    if not in_another_replica():  # one replica's are enough
-        get_default_graph().add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, value)
+    get_default_graph().add_to_collections([GraphKeys.SUMMARIES] if collections is None else collections, value)
     return value
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from tfexp.core import dtypes
 from tfexp.core.dtypes import as_dtype
 from tfexp.core.shape import TensorShape, as_shape
-from tfexp.graph.behavior import is_control_flow_functional
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import (
@@ -24,7 +23,6 @@ from tfexp.graph.scopes import (
 )
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
-from tfexp.graph.type_spec import TensorSpec, TypeSpec
 from tfexp.ops.array import shape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_identity import identity
@@ -65,17 +63,15 @@ class TensorArray:
     be read once. Elements share a shape unless `infer_shape` is False; `element_shape` says what is known of it.
     """
 
-    # What it is in functions that are traced (`tensor_array_lists`) and where operations run at once (`tensor_array_eager`).
-    as_list: type[TensorArray]
+    # What it is where operations run at once (`tensor_array_eager`).
     as_eager: type[TensorArray]
 
     def __new__(cls, *args: Any, **kwargs: Any) -> TensorArray:
-        eagerly = executing_eagerly()
-        if cls is not TensorArray or not (eagerly or is_control_flow_functional()):
+        if cls is not TensorArray or not executing_eagerly():
             return super().__new__(cls)
         if not hasattr(cls, "as_eager"):
             import_module("tfexp.ops.tensor_array_eager")  # when first needed: graphs do without
-        return super().__new__(cls.as_eager if eagerly else cls.as_list)
+        return super().__new__(cls.as_eager)
 
     def __init__(
         self,
@@ -286,10 +282,6 @@ class TensorArray:
         node: Operation = tensor_array_close_op(self._handle, name=name)
         return node
 
-    @property
-    def _type_spec(self) -> TensorArraySpec:
-        return TensorArraySpec(self.element_shape, self.dtype, self.dynamic_size, self._known.infer_shape)
-
 
 class _Unused(TensorArray):
     """What a write gave, until something looks at it."""
@@ -306,51 +298,3 @@ class _Unused(TensorArray):
             write.name,
             write.origin,
         )
-
-
-class TensorArraySpec(TypeSpec):
-    """A TensorArray whose elements have that shape and dtype. `tf.TensorArraySpec`."""
-
-    value_type = TensorArray
-
-    def __init__(
-        self,
-        element_shape: Any = None,
-        dtype: Any = dtypes.float32,
-        dynamic_size: bool = False,
-        infer_shape: bool = True,
-    ):
-        self.element_shape = as_shape(element_shape)
-        self.dtype = as_dtype(dtype)
-        self.dynamic_size = dynamic_size
-        self.infer_shape = infer_shape
-
-    @staticmethod
-    def from_value(value: TensorArray) -> TensorArraySpec:
-        """The spec of a TensorArray. TypeError for anything else."""
-        if not isinstance(value, TensorArray):
-            raise TypeError(f"Expected value to be a TensorArray, but saw: {type(value)}")
-        return value._type_spec
-
-    @property
-    def _component_specs(self) -> list[TensorSpec]:
-        return [TensorSpec([], dtypes.variant)]
-
-    def _serialize(self) -> tuple[Any, ...]:
-        return self.element_shape, self.dtype, self.dynamic_size, self.infer_shape
-
-    def is_compatible_with(self, other: Any) -> bool:
-        """Whether some TensorArray fits both: sizes may differ in whether they are fixed."""
-        other = getattr(other, "_type_spec", other)
-        return (
-            isinstance(other, TensorArraySpec)
-            and self.dtype.is_compatible_with(other.dtype)
-            and self.element_shape.is_compatible_with(other.element_shape)
-            and self.dynamic_size == other.dynamic_size
-        )
-
-    def most_specific_compatible_type(self, other: TypeSpec) -> TensorArraySpec:
-        """This one, for one that fits; ValueError for others."""
-        if not self.is_compatible_with(other):
-            raise ValueError("Types are not compatible")
-        return self

@@ -254,7 +254,7 @@ _SCOPES = ("variable scopes",)
 def scopes_of_graph() -> _Scopes:
     """The scopes of the default graph."""
     # Kept as `ops.variable_store` keeps the variables.
-    kept = get_default_graph().variable_graph.get_collection_ref(_SCOPES)
+    kept = get_default_graph().outermost.get_collection_ref(_SCOPES)
     if not kept:
         kept.append(_Scopes())
     scopes: _Scopes = kept[0]

@@ -26,7 +26,6 @@ from tfexp.ops.initializers import glorot_uniform_initializer, zeros_initializer
 from tfexp.ops.partitioned_variable import PartitionedVariable, call_partitioner, slices
 from tfexp.ops.regularization import add_regularization_loss
 from tfexp.ops.save_slice import SaveSliceInfo
-from tfexp.ops.trackable import variables_made
 from tfexp.ops.variable_base import Variable, VariableAggregation, VariableSynchronization
 
 # What `reuse` may be besides True and False or None (which is False here): see `tf.AUTO_REUSE`.
@@ -178,7 +177,6 @@ class VariableStore:
                 shape=None if shape.rank is None else shape,
             )
         self._vars[request.name] = variable  # type: ignore[index]
-        variables_made(self)
         if executing_eagerly() and self in get_collection(_STORE):
             self._collect(variable, request.collections)
         if request.regularizer:
@@ -265,7 +263,7 @@ def variable_store() -> VariableStore:
     # A collection, so that it lives and dies with the graph; only strings are names that a user or a MetaGraph sees.
     # In eager execution only an EagerVariableStore is there for longer than one call; the functions that are built there
     # have one store together.
-    graph = get_default_graph().variable_graph
+    graph = get_default_graph().outermost
     kept = graph.get_collection_ref(_STORE)
     if not kept and graph.is_eager:
         if executing_eagerly():
@@ -280,7 +278,7 @@ def variable_store() -> VariableStore:
 @contextlib.contextmanager
 def used_store(store: VariableStore) -> Iterator[None]:
     """Variables of the default graph are looked for and kept in this store here."""
-    kept = get_default_graph().variable_graph.get_collection_ref(_STORE)
+    kept = get_default_graph().outermost.get_collection_ref(_STORE)
     before = list(kept)
     kept[:] = [store]
     try:
@@ -305,7 +303,7 @@ class EagerVariableStore:
     @contextlib.contextmanager
     def as_default(self) -> Iterator[None]:
         """Requests of the default graph go to this store in the block."""
-        kept = get_default_graph().variable_graph.get_collection_ref(_STORE)
+        kept = get_default_graph().outermost.get_collection_ref(_STORE)
         kept.insert(0, self._store)
         try:
             yield
@@ -332,7 +330,7 @@ class EagerVariableStore:
 
 def eager_store() -> EagerVariableStore | None:
     """In eager execution, and in functions that are traced there, the store that is the default, or a new one; else None."""
-    graph = get_default_graph().variable_graph
+    graph = get_default_graph().outermost
     if not graph.is_eager:
         return None
     kept = graph.get_collection_ref(_STORE)

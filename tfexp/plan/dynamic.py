@@ -23,7 +23,6 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
 from tfexp.plan.assign import Assignment, Places, colocated
 from tfexp.plan.cost import seconds
-from tfexp.plan.functions import expand_functions
 from tfexp.plan.ir import Draft, Node, Value, is_pure
 from tfexp.plan.loops import contract_loops
 from tfexp.plan.measured import Measured
@@ -106,8 +105,6 @@ class DynamicPlacer:
         """Where the step's nodes go, by what is known now. Raises what the simple placer raises."""
         draft = prune(fetches, targets, feeds, feed_shapes)
         as_built = {node: node.origin for node in draft.nodes}
-        library = (fetches[0] if fetches else targets[0]).graph._functions if as_built else {}
-        expand_functions(draft, library)
         place(draft, self._assignment)
         contract_loops(draft)
         order(draft)

@@ -17,7 +17,6 @@ from tfexp.plan.bind import Libraries, bind
 from tfexp.plan.buffers import assign_buffers
 from tfexp.plan.commute import commute
 from tfexp.plan.freeze import freeze
-from tfexp.plan.functions import expand_functions
 from tfexp.plan.fuse import fuse
 from tfexp.plan.ir import Draft, drafts_within
 from tfexp.plan.lay import lay
@@ -107,9 +106,7 @@ def make_plan(
     records = [
         PassRecord("prune", 0 if graph is None else len(graph._operations), len(draft.nodes), time.perf_counter() - began)
     ]
-    library = {} if graph is None else graph._functions
     passes: list[tuple[str, Callable[[Draft], None]]] = [
-        ("functions", lambda d: expand_functions(d, library)),
         ("place", lambda d: place(d, assignment)),
         ("loops", contract_loops),
         ("order", _in_loops_too(lambda d: order(d, inter_op))),

@@ -16,11 +16,10 @@ import itertools
 import operator
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
-from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tfexp.core import dtypes, errors
 from tfexp.core.device import canonical_name
@@ -30,8 +29,6 @@ from tfexp.core.op import Op, flatten_args, group_inputs, output_types, set_buil
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph import defaults, tape
 from tfexp.graph.eager_tensor import DEVICE, EagerOperation, EagerTensor
-from tfexp.graph.function import Function
-from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.graph import Graph
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import global_default_graph, set_global_default_graph
@@ -39,7 +36,6 @@ from tfexp.graph.shape_inference import refused
 from tfexp.graph.tensor import Tensor
 from tfexp.runtime.eager_dispatch import apply_eagerly
 from tfexp.runtime.failures import as_eager_error, speaks_python, uninitialized
-from tfexp.runtime.functions import BoundFunction
 from tfexp.runtime.resources import Resources
 from tfexp.runtime.step import NodeContext
 from tfexp.runtime.waiting import wait_for
@@ -80,8 +76,6 @@ class EagerGraph(Graph):
         self._numbers = itertools.count()
         self._scalars: dict[Any, Tensor] = {}
         self._op_seeds = random.Random()
-        self._callable: dict[Function, _Called] = {}
-        self._of_nodes: dict[Any, NameAttrList] = {}
 
     def add_node(
         self,
@@ -105,12 +99,8 @@ class EagerGraph(Graph):
             attrs["container"] = self._container
         for tensor in inputs:
             if not isinstance(tensor, EagerTensor):
-                if tensor.graph.draws_besides_eager:
-                    # Eager execution forgets its names: what is whole here is to become unique there.
-                    wished = (name or op_type).rstrip("/")
-                    return tensor.graph.add_node(op_type, inputs, attrs, wished, output_dtypes, compute_shapes)
                 raise TypeError(f"{tensor} belongs to a graph; eager execution, which runs {op_type}, has values only")
-        results = self._called(attrs["f"])(inputs) if op_type in _CALLS else self._compute(op_def, inputs, attrs)
+        results = self._compute(op_def, inputs, attrs)
         dtypes = output_dtypes if output_dtypes is not None else output_types(op_def, attrs)
         outputs = [EagerTensor(value, dtype, self) for value, dtype in zip(results, dtypes, strict=True)]
         op = EagerOperation(self, op_def, (name or op_type).rstrip("/"), inputs, attrs, outputs)
@@ -119,30 +109,6 @@ class EagerGraph(Graph):
         if tape.recording.tapes:
             tape.record(op)
         return op
-
-    def _called(self, named: NameAttrList) -> _Called:
-        """What runs calls of a function of the library; its random numbers go on from call to call."""
-        known = self._functions[named.name]
-        function = known.instance(named.attr)
-        found = self._callable.get(function)
-        if found is None:
-            self._callable = {one: called for one, called in self._callable.items() if called.is_of(self._functions)}
-            bound = BoundFunction(function, self.resources, DEVICE)
-            found = self._callable[function] = _Called(known, function, bound)
-        return found
-
-    def _function_of(self, op_def: Op, inputs: Sequence[Any], attrs: dict[str, Any]) -> NameAttrList:
-        """A function of one node, which a plan can run where there is no kernel: If, While, Case."""
-        key = (op_def.name, repr(sorted(attrs.items())), tuple(tensor.dtype for tensor in inputs))
-        found = self._of_nodes.get(key)
-        if found is None:
-            body = FunctionGraph(op_def.name, self)
-            arguments = [body.argument(tensor.dtype, None, "input") for tensor in inputs]
-            node = body.add_node(op_def.name, arguments, attrs)
-            function = Function(f"__eager_{op_def.name}_{len(self._of_nodes)}", body, arguments, node.outputs)
-            self._functions[function.name] = function
-            found = self._of_nodes[key] = NameAttrList(name=function.name)
-        return found
 
     @property
     def scalars(self) -> MutableMapping[Any, Tensor]:
@@ -158,8 +124,6 @@ class EagerGraph(Graph):
         kernel = op_def.kernels.get("CPU")
         # Functions that ops are given do not come again.
         takes_functions = any("func" in attr.kind for attr in op_def.attrs.values())
-        if kernel is None and takes_functions:
-            return self._called(self._function_of(op_def, inputs, attrs))(inputs)
         if kernel is None:
             raise errors.UnimplementedError(None, None, f"{op_def.name} cannot run by itself, outside of a graph")
         has_memory = op_def.is_stateful and not kernel.handle and not takes_functions
@@ -201,7 +165,7 @@ class EagerGraph(Graph):
     @property
     def marks_nodes(self) -> bool:
         """Whether something around the call changes an op's attributes."""
-        return bool(self._gradient_overrides or self._attr_scopes or self._kernel_labels)
+        return bool(self._gradient_overrides or self._attr_scopes)
 
     # --- what surrounds a node has little to say ------------------------------------------------------------------
 
@@ -249,31 +213,6 @@ class EagerGraph(Graph):
 
     def prevent_fetching(self, op: Operation) -> None:
         pass
-
-
-# They have no kernel: the function is planned, and run as a step.
-_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
-
-
-class _Called:
-    """A function, an instance of one that is `known` to the library, as a step of its own, called with eager tensors."""
-
-    def __init__(self, known: Function, function: Function, bound: BoundFunction):
-        self._known = known
-        self._bound = bound
-        self._is_stateful = function.is_stateful
-
-    def is_of(self, library: Mapping[str, Function]) -> bool:
-        """Whether it is still there to be called."""
-        return library.get(self._known.name) is self._known
-
-    def __call__(self, inputs: Sequence[Any]) -> Sequence[Any]:
-        values = [tensor._value for tensor in inputs]
-        if self._is_stateful:
-            for value in values:
-                if isinstance(value, Ref) and value.value is not None:
-                    _own(value)  # the step may update the variable in place
-        return self._bound(values)
 
 
 # Their results know what made them: variables have their names from there, and slices tell how to assign to them.

@@ -49,8 +49,6 @@ def _parts_of_slices(slices: IndexedSlices) -> list[Any]:
 
 
 def _fetch_composite(composite: Composite) -> tuple[list[Any], Callable[[list[Any]], Any]]:
-    if type(composite).fetched is Composite.fetched:
-        return [composite], lambda values: values  # no fetch, as the graph says of it
     return list(composite.parts), composite.fetched
 
 

@@ -171,7 +171,6 @@ class NodeContext:
         if function is None:
             raise NotFoundError(None, None, f"Function {named.name} is not defined in the graph's library.")
         assert _bind_function is not None
-        function = function.instance(named.attr)
         bound = self._bound.get(function)
         if bound is None:
             bound = _bind_function(function, self._resources, self.device)

@@ -41,10 +41,3 @@ def exclusive_without_default(tf: Any) -> Outcome:
 def one_pair(tf: Any) -> Outcome:
     x, pairs = _pairs(tf)
     return runs(Run(tf.case(pairs[-1:]), {x: 5.0}))
-
-
-@program(SOURCE)
-def by_number(tf: Any) -> Outcome:
-    number, x = tf.placeholder(tf.int32, [], name="number"), tf.placeholder(tf.float32, [], name="x")
-    y = tf.switch_case(number, [lambda: x * x, lambda: tf.exp(x), lambda: tf.constant(5.0)], default=lambda: -x)
-    return runs(*(Run([y, *tf.gradients(y, x)], {number: i, x: 3.0}) for i in (0, 1, 2, 3, -1)))
