@@ -91,10 +91,6 @@ EXEMPT: dict[str, str] = {
     **dict.fromkeys(
     ),
     **dict.fromkeys(
-        ("GetSessionHandle", "GetSessionTensor", "DeleteSessionTensor"),
-        "the tensors are the session's: tests/runtime/test_session_handles.py",
-    ),
-    **dict.fromkeys(
         ("MutexV2", "MutexLock", "ConsumeMutexLock"),
         "they wait for each other: test_critical_section.py, tests/golden/programs/critical_sections.py",
     ),
