@@ -24,5 +24,3 @@ def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | No
 
     main = main or _sys.modules["__main__"].main
     absl.app.run(main=main, argv=None if argv is None else list(argv), flags_parser=_known_flags)
-
-

@@ -17,7 +17,6 @@ from absl.flags import DEFINE_string as _define_string
 from absl.flags import FlagValues as _FlagValues
 from absl.flags import disclaim_key_flags as _disclaim_key_flags
 
-
 _OLD_NAMES = {"flag_name": "name", "default_value": "default", "docstring": "help"}
 
 
@@ -55,4 +54,3 @@ FLAGS = _ParsedWhenUsed()
 # Programs of TensorFlow 1 define flags, such as `log_dir`, that absl.logging has since taken for itself.
 for _flag in _FLAGS.flags_by_module_dict().get(absl.logging.__name__, ()):
     _flag.allow_override = True
-

@@ -15,4 +15,3 @@ from tfexp.formats.file_io import remove as Remove
 from tfexp.formats.file_io import rename as Rename
 from tfexp.formats.file_io import stat as Stat
 from tfexp.formats.file_io import walk as Walk
-

@@ -6,4 +6,3 @@ from tfexp.graph.graph_util import must_run_on_cpu as must_run_on_cpu
 from tfexp.graph.graph_util import remove_training_nodes as remove_training_nodes
 from tfexp.graph.graph_util import tensor_shape_from_node_def_name as tensor_shape_from_node_def_name
 from tfexp.graph.graphdef import import_graph_def as import_graph_def
-

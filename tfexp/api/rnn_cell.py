@@ -10,4 +10,3 @@ from tfexp.layers.rnn_wrappers import DeviceWrapper as DeviceWrapper
 from tfexp.layers.rnn_wrappers import DropoutWrapper as DropoutWrapper
 from tfexp.layers.rnn_wrappers import MultiRNNCell as MultiRNNCell
 from tfexp.layers.rnn_wrappers import ResidualWrapper as ResidualWrapper
-

@@ -18,4 +18,3 @@ from tfexp.runtime.testing import is_gpu_available as is_gpu_available
 from tfexp.runtime.testing import main as main
 from tfexp.runtime.testing import test_src_dir_path as test_src_dir_path
 from tfexp.runtime.testing_io import StubOutForTesting as StubOutForTesting
-

@@ -6,4 +6,3 @@ from tfexp.graph.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
 from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
 from tfexp.graph.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
 from tfexp.graph.versions import VERSION as VERSION
-

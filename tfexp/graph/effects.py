@@ -25,12 +25,10 @@ _UNORDERED = frozenset(
         "RandomUniform",
         "RandomUniformInt",
         "RandomStandardNormal",
-        "ParameterizedTruncatedNormal",
         "TruncatedNormal",
         "RandomShuffle",
         "Multinomial",
         "RandomGamma",
-        "RandomGammaGrad",
         "RandomPoisson",
         "RandomPoissonV2",
     }

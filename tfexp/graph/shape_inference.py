@@ -34,7 +34,7 @@ _STATELESS = ("RandomNormal", "RandomUniform", "RandomUniformInt", "RandomUnifor
 # Those whose result has the shape that an input says: TensorFlow's Python layer looks for it outside of a function, too.
 _SHAPED_BY_INPUT = frozenset(
     {"Fill", "Reshape", "RandomGamma", "RandomPoissonV2", "RandomStandardNormal", "RandomUniform", "RandomUniformInt"}
-    | {"TruncatedNormal", "ParameterizedTruncatedNormal"}
+    | {"TruncatedNormal"}
     | {f"Stateless{kind}{version}" for kind in _STATELESS for version in ("", "V2")}
 )
 # What passes values into loops and branches and out of them: folding is for what is within.

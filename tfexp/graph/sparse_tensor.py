@@ -25,7 +25,7 @@ from tfexp.graph.type_spec import BatchableTypeSpec, TensorSpec, batched, unbatc
 _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
 
 # Ops that are applied to the values alone, as in 1.15.
-_OF_VALUES = frozenset(["abs", "Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "BesselI0e", "BesselI1e"])
+_OF_VALUES = frozenset(["abs", "Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf"])
 
 # What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])

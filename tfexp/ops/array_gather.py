@@ -470,21 +470,3 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     updates_grad = gather_nd(grad, op.inputs[1])
     return [identity(grad), None, get_op("Neg")(updates_grad)]
-
-
-def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` at the coordinates in the last axis of `indices`. Source: `tf.tensor_scatter_update`."""
-    result: Tensor = tensor_scatter_update_op(tensor, indices, updates, name=name)
-    return result
-
-
-def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` added at the coordinates in the last axis of `indices`. `tf.tensor_scatter_add`."""
-    result: Tensor = tensor_scatter_add_op(tensor, indices, updates, name=name)
-    return result
-
-
-def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` subtracted at the coordinates in the last axis of `indices`. `tf.tensor_scatter_sub`."""
-    result: Tensor = tensor_scatter_sub_op(tensor, indices, updates, name=name)
-    return result

@@ -283,13 +283,6 @@ def learned_unigram_candidate_sampler(
     return sampler(learned_unigram_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
 
 
-def all_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
-) -> Any:
-    """All classes below num_sampled, each expected once. `tf.random.all_candidate_sampler`."""
-    return sampler(all_op, true_classes, num_true, num_sampled, unique, seed, name)
-
-
 def sampler(
     op: Op,
     true_classes: Any,

@@ -282,17 +282,6 @@ def _fitting(images: Tensor, size: Tensor) -> Tensor:
     return convert_to_tensor([new_height, new_width], dtypes.int32, name="size")
 
 
-def resize_image_with_pad(
-    image: Any, target_height: Any, target_width: Any, method: int | str = ResizeMethod.BILINEAR, align_corners: bool = False
-) -> Tensor:
-    """The image as large as fits into that size, in the middle of zeros. Source: `tf.image.resize_image_with_pad`."""
-
-    def resize(image: Tensor, size: Any) -> Tensor:
-        return resize_images(image, size, method, align_corners)
-
-    return padded(image, target_height, target_width, resize)
-
-
 def padded(image: Any, target_height: Any, target_width: Any, resize: Callable[[Tensor, Any], Tensor]) -> Tensor:
     """As `resize_image_with_pad`, by `resize(image, size)`."""
     with name_scope(None, "resize_image_with_pad", [image]):

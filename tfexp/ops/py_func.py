@@ -203,11 +203,6 @@ def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: b
     return _node(py_func_op if stateful else py_func_stateless_op, registered, inp, Tout, name)
 
 
-def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
-    """`py_func`, by its name in later versions. Source: `tf.numpy_function`."""
-    return py_func(func, inp, Tout, name=name)
-
-
 def _check_callable(func: Any) -> None:
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")

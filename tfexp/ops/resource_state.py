@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Call, Ref
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.ops import state
-from tfexp.ops.handle_ops import Destroyable
 from tfexp.ops.shape_rules import with_rank
 
 KIND = "resource variable"
@@ -206,26 +205,3 @@ def _(resource: InputShape) -> TensorShape:
 def _(ctx: Any, resource: Ref, *, limit: int) -> Any:
     """The value before the increment; OutOfRangeError, and no increment, at the limit."""
     return state.count_up(resource, limit)
-
-
-destroy_resource_op = variable_op(
-    "DestroyResourceOp(resource: resource) -> () {ignore_lookup_error: bool = true} #stateful", uninitialized=True
-)
-
-
-@destroy_resource_op.shape
-def _(resource: InputShape) -> None:
-    return None
-
-
-@destroy_resource_op.kernel("CPU")
-def _(ctx: Any, resource: Any, *, ignore_lookup_error: bool) -> None:
-    """It is as before it was made. NotFoundError where a variable was so already, unless that is ignored."""
-    if isinstance(resource, Destroyable):
-        resource.destroy()
-        return
-    if not isinstance(resource, Ref):
-        raise UnimplementedError(None, None, f"A {type(resource).__name__} cannot be destroyed")
-    if resource.value is None and not ignore_lookup_error:
-        raise NotFoundError(None, None, f"Resource localhost/{resource.name}/Var does not exist.")
-    resource.value = None

@@ -226,11 +226,6 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     return result
 
 
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """The elements of either. Source: `tf.sets.union`, `tf.sets.set_union`."""
-    return _of_two(a, b, ("union", "union"), validate_indices)
-
-
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """The elements of both. Source: `tf.sets.intersection`, `tf.sets.set_intersection`."""
     return _of_two(a, b, ("intersection", "intersection"), validate_indices)

@@ -44,4 +44,3 @@ from tfexp.train.signatures import get_tensor_from_tensor_info as get_tensor_fro
 from tfexp.train.signatures import is_valid_signature as is_valid_signature
 from tfexp.train.signatures import predict_signature_def as predict_signature_def
 from tfexp.train.signatures import regression_signature_def as regression_signature_def
-

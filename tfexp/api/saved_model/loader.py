@@ -2,4 +2,3 @@
 
 from tfexp.train.saved_model_loader import load as load
 from tfexp.train.saved_model_loader import maybe_saved_model_directory as maybe_saved_model_directory
-

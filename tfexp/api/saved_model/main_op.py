@@ -2,4 +2,3 @@
 
 from tfexp.train.saved_model_builder import main_op as main_op
 from tfexp.train.saved_model_builder import main_op_with_restore as main_op_with_restore
-

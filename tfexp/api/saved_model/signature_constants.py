@@ -11,4 +11,3 @@ from tfexp.train.saved_model_names import PREDICT_OUTPUTS as PREDICT_OUTPUTS
 from tfexp.train.saved_model_names import REGRESS_INPUTS as REGRESS_INPUTS
 from tfexp.train.saved_model_names import REGRESS_METHOD_NAME as REGRESS_METHOD_NAME
 from tfexp.train.saved_model_names import REGRESS_OUTPUTS as REGRESS_OUTPUTS
-

@@ -5,4 +5,3 @@ from tfexp.train.saved_model_names import GPU as GPU
 from tfexp.train.saved_model_names import SERVING as SERVING
 from tfexp.train.saved_model_names import TPU as TPU
 from tfexp.train.saved_model_names import TRAINING as TRAINING
-
