@@ -80,67 +80,6 @@ def test_no_pairs_and_refusals(session: Any) -> None:
             tf.case(pairs, branch(1))
 
 
-@pytest.mark.parametrize("index", [-3, 0, 1, 2, 7])
-@pytest.mark.parametrize("has_default", [False, True])
-def test_a_branch_by_number(index: int, has_default: bool) -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        x, number = tf.constant(3.0), tf.placeholder(tf.int32, [])
-        branches = {2: lambda: x * 7, 0: lambda: x * x, 1: lambda: x + 5}
-        default = (lambda: -x) if has_default else None
-        chosen = tf.switch_case(number, branches, default)
-        value, slope = session.run([chosen, tf.gradients(chosen, x)[0]], {number: index})
-        outside = (-3.0, -1.0) if has_default else (21.0, 7.0)
-        expected = {0: (9.0, 6.0), 1: (8.0, 1.0), 2: (21.0, 7.0)}.get(index, outside)
-        assert (value, slope) == expected
-    with eager_mode():
-        x = tf.constant(3.0)
-        assert tf.switch_case(tf.constant(index), branches, default).numpy() == expected[0]
-
-
-@pytest.mark.parametrize(
-    ("index", "branches", "error", "text"),
-    [
-        (1, {0: lambda: 1}, TypeError, "branch_index must a Tensor, got"),
-        (1.0, {0: lambda: 1}, TypeError, "branch_index must an integer Tensor, got"),
-        (None, {0: 1}, TypeError, "fn for key 0 must be callable"),
-        (None, [(0, lambda: 1), (2, lambda: 2)], ValueError, r"contiguous range of \[0 to 2\) but found \{0,2\}"),
-        (None, [(0.0, lambda: 1)], TypeError, "key must be a Python `int`"),
-        (None, [1], TypeError, "Each entry in branch_fns must be a 2-tuple"),
-        (None, [], ValueError, "at least one item in branch_fns"),
-        (None, 5, TypeError, "branch_fns must be a list, tuple, or dict"),
-    ],
-)
-def test_numbered_branches_that_are_refused(index, branches, error, text: str) -> None:
-    with tf.Graph().as_default():
-        number = index if isinstance(index, int) else tf.constant(0 if index is None else index)
-        with pytest.raises(error, match=text):
-            tf.switch_case(number, branches)
-
-
-def test_numbered_branches_in_a_loop(session: Any) -> None:
-    """What the gradient needs of the branches is kept for each turn; TF 1.15's values."""
-    x, z = tf.constant(3.0), tf.constant(2.0)
-
-    def body(i: Any, a: Any) -> Any:
-        return i + 1, tf.switch_case(i, [lambda: a * x, lambda: a + z, lambda: tf.square(a)])
-
-    y = tf.while_loop(lambda i, a: i < 4, body, [0, x])[1]
-    assert session.run([y, *tf.gradients(y, [x, z])]) == [14641, 31944, 5324]
-
-
-def test_results_of_numbered_branches(session: Any) -> None:
-    number, x, z = tf.placeholder(tf.int32), tf.constant(3.0), tf.constant(2.0)
-    found = tf.switch_case(number, [lambda: [x, {"a": z}], lambda: [z, {"a": x}]])
-    assert session.run(found, {number: 1}) == [2, {"a": 3}]
-    with pytest.raises(errors.InvalidArgumentError, match=r"must be a scalar, but it has shape \[1\]"):
-        session.run(found, {number: [1]})
-    for others in (lambda: 1, lambda: (x, x), lambda: [x]):
-        with pytest.raises(TypeError, match="must have the same number, type, and overall structure of return values"):
-            tf.switch_case(number, [lambda: x, others])
-    with pytest.raises(TypeError, match="has type int64 that does not match expected type of int32"):
-        tf.switch_case(tf.placeholder(tf.int64), [lambda: x])
-
-
 def test_the_order_of_dicts(session: Any) -> None:
     def named(*names: str) -> list[tuple[Any, Any]]:
         return [(tf.constant(True, name=name), branch(i)) for i, name in enumerate(names)]

@@ -131,7 +131,6 @@ BINARY += [
     binary("SquaredDifference", lambda x, y: (x - y) * np.conj(x - y)),
     binary("SquaredDifference", lambda x, y: (x - y) * np.conj(x - y), ((2, 3), (2, 3)), label="same"),
     binary("MulNoNan", lambda x, y: x * y, dtypes=["float32", "float64"]),
-    OpCase("MulNoNan", [np.float32([np.nan, np.inf, 2]), np.float32([0, 0, 3])], np.float32([0, 0, 6]), label="zeros"),
     binary("Maximum", lambda x, y: np.where(x > y, x, y), dtypes=["float32", "int32", "int64"]),
     binary("Minimum", lambda x, y: np.where(x < y, x, y), dtypes=["float32", "int32", "int64"]),
     OpCase("Maximum", [np.float32([np.nan, 1]), np.float32([1, np.nan])], np.float32([np.nan, np.nan]), label="nan"),

@@ -80,7 +80,6 @@ KNOWN = {
         lambda: ops.CropAndResizeGradBoxes(grads=x(...), image=x(...), boxes=x(...), box_ind=i(...)),
         "?",
     ),
-    "places": (lambda: [ops.LowerBound(sorted_inputs=x(2, 3), values=x(...)), tf.searchsorted([1.0], x(3))], "? [3]"),
     "a dilation's input": (
         lambda: ops.Dilation2DBackpropInput(input=x(...), filter=x(...), out_backprop=x(...), **WINDOW),
         "?",
@@ -101,14 +100,6 @@ KNOWN = {
             *[ops.MatrixSolve(matrix=x(...), rhs=x(*rhs)) for rhs in ((3, 2), (5, 3, 2))],
         ],
         "[3,?] [5,3,?] [?,?] ? [3,2] [5,3,2]",
-    ),
-    "patches without columns": (
-        lambda: tf.extract_image_patches(x(None, 7, None, 3), [1, 2, 3, 1], [1, 1, 2, 1], [1] * 4, "VALID"),
-        "[?,?,?,18]",
-    ),
-    "patches": (
-        lambda: tf.extract_image_patches(x(None, 7, 5, None), [1, 2, 3, 1], [1, 1, 2, 1], [1] * 4, "VALID"),
-        "[?,6,2,?]",
     ),
     "a sparse sum": (lambda: sparse_sum(None, [2, 3]), "[?,?] [?] [?]"),
     "a sparse sum of a known rank": (lambda: sparse_sum([2, 3], None), "[?,2] [?] [2]"),

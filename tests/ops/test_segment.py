@@ -161,32 +161,6 @@ SPECIAL = [
         gradient_tolerance=1e-4,
     ),
     OpCase(
-        "Zeta",
-        [np.float64([2, 4, 2]), np.float64([1, 1, 2])],
-        np.float64([math.pi**2 / 6, math.pi**4 / 90, math.pi**2 / 6 - 1]),
-    ),
-    OpCase(
-        "Zeta",
-        [(2, 3), (3,)],
-        slow_zeta,
-        low=1.5,
-        high=4,
-        label="drawn",
-        gradient=[1],
-        tolerance=1e-5,
-        gradient_tolerance=1e-4,
-    ),
-    OpCase(
-        "Zeta",
-        [
-            np.float64([np.inf] * 5 + [2, 1, 0.5, np.inf]),
-            np.float64([3, 1, 0.5, -1, np.inf, np.inf, np.inf, np.inf, np.nan]),
-        ],
-        np.float64([0, 1, np.inf, np.inf, 0, 0, np.inf, np.nan, np.nan]),
-        label="limits",
-    ),
-    OpCase("Zeta", [np.float64([1, 0.5, 2]), np.float64([2, 2, -1])], np.float64([np.inf, np.nan, np.inf]), label="outside"),
-    OpCase(
         "Polygamma",
         [np.float64([0, 1, 2]), np.float64([1, 1, 1])],
         np.float64([-np.euler_gamma, math.pi**2 / 6, -2 * 1.2020569031595942]),

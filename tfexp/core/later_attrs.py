@@ -24,8 +24,7 @@ OPS_BY_ATTR = {
     "axis": "Dequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeV2",
     "bad_indices_policy": """
         GatherNd ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate ScatterNd
-        ScatterNdAdd ScatterNdNonAliasingAdd ScatterNdSub ScatterNdUpdate TensorScatterAdd
-        TensorScatterSub TensorScatterUpdate
+        ScatterNdAdd ScatterNdSub ScatterNdUpdate
     """,
     "batch_padding_policy": "BatchFunction",
     "blank_index": "CTCGreedyDecoder",

@@ -15,6 +15,7 @@ from tfexp.ops.reader_ops import (
     fake_queue,
     fixed_length_record_reader,
     identity_reader,
+    lmdb_reader,
     reader_num_records_produced,
     reader_num_work_units_completed,
     reader_read,
@@ -152,3 +153,10 @@ class IdentityReader(ReaderBase):
 
     def __init__(self, name: str | None = None):
         super().__init__(identity_reader(name=name), supports_serialize=True)
+
+
+class LMDBReader(ReaderBase):
+    """A record is a pair of an LMDB file: (key, value). `options` say nothing here. `tf.LMDBReader`."""
+
+    def __init__(self, name: str | None = None, options: Any = None):
+        super().__init__(lmdb_reader(name=name))

@@ -94,22 +94,6 @@ def _(op: Operation, grad: Any) -> Any:
     return grad
 
 
-# TensorFlow's Savers of today say with it that the next read need not be a copy.
-disable_copy_on_read_op = variable_op(
-    "DisableCopyOnRead(resource: resource) -> () #stateful", writes=False, uninitialized=True
-)
-
-
-@disable_copy_on_read_op.shape
-def _(resource: InputShape) -> None:
-    with_rank(resource, 0)
-
-
-@disable_copy_on_read_op.kernel("CPU")
-def _(ctx: Any, resource: Ref) -> None:
-    """Nothing: reads are copies where they have to be."""
-
-
 assign_variable_op = variable_op(
     "AssignVariableOp(resource: resource, value: dtype) -> () {dtype: type; validate_shape: bool = false} #stateful",
     uninitialized=True,
