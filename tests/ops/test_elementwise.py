@@ -42,7 +42,6 @@ UNARY = [
     unary("Rsqrt", lambda x: x**-0.5, low=0.1, errors=NO_INTEGERS),
     OpCase("Rsqrt", [np.float32([-1, 0])], np.float32([np.nan, np.inf]), label="special"),
     unary("Reciprocal", lambda x: 1 / x, low=0.5),
-    unary("Inv", lambda x: 1 / x, low=0.5),
     unary("Exp", lambda x: math.e**x),
     OpCase("Exp", [np.float32([-np.inf, 200, np.nan])], np.float32([0, np.inf, np.nan]), label="special"),
     unary("Expm1", lambda x: math.e**x - 1, tolerance=2e-3),
@@ -91,7 +90,6 @@ GRADS = [
     of_y("SqrtGrad", lambda y, dy: dy / (2 * np.conj(y))),
     of_y("RsqrtGrad", lambda y, dy: -dy / 2 * np.conj(y) ** 3),
     of_y("ReciprocalGrad", lambda y, dy: -dy * np.conj(y) ** 2),
-    of_y("InvGrad", lambda y, dy: -dy * np.conj(y) ** 2),
     of_y("TanhGrad", lambda y, dy: dy * (1 - y**2)),
     of_y("SigmoidGrad", lambda y, dy: dy * y * (1 - y)),
 ]

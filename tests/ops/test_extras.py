@@ -1,4 +1,4 @@
-"""Rows of searches, coordinates, fingerprints, prints and of what passes constants on."""
+"""Candidates drawn by weights of a file."""
 
 from __future__ import annotations
 
@@ -6,34 +6,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError, NotFoundError
-
-
-def searched(side):
-    return lambda rows, wanted: np.stack([np.searchsorted(r, w, side) for r, w in zip(rows, wanted)]).astype(np.int32)
-
-
-ROWS = np.sort(np.random.default_rng(3).integers(0, 9, (3, 11)))
-WANTED = np.random.default_rng(5).integers(-1, 11, (3, 7))
-TEXTS = np.array([[b"a", b"c", b"d"]], object)
-SEARCH_ERRORS = [
-    Error([(3, 5), (2, 7)], InvalidArgumentError, "Leading dim_size of both tensors must match."),
-    Error([(5,), (2, 7)], ValueError, "Shape must be rank 2 but is rank 1"),
-]
-CASES = [
-    OpCase(op, [rows, wanted], searched(side), errors=SEARCH_ERRORS, label=label)
-    for op, side in (("LowerBound", "left"), ("UpperBound", "right"))
-    for label, rows, wanted in (
-        ("integers", ROWS, WANTED),
-        ("floats", ROWS / 2, WANTED / 2),
-        ("one row", ROWS[:1], WANTED[:1]),
-        ("texts", TEXTS, np.array([[b"b", b"c", b"z", b""]], object)),
-        ("empty rows", ROWS[:, :0], WANTED),
-    )
-]
-CASES += []
-test_rows = op_tests(CASES)
 
 
 def test_weights_of_unigrams_from_a_file(tmp_path) -> None:

@@ -61,7 +61,7 @@ BATCH_ERRORS = [
 ]
 PRODUCTS += [
     OpCase(
-        op,
+        "BatchMatMulV2",
         [(*batch, *((3, 2) if a else (2, 3))), (*other, *((5, 3) if b else (3, 5)))],
         product(a, b),
         {"adj_x": a, "adj_y": b},
@@ -70,9 +70,8 @@ PRODUCTS += [
         tolerance=1e-5,
         errors=() if a or b else BATCH_ERRORS,
     )
-    for op in ("BatchMatMul", "BatchMatMulV2")
     for a, b in itertools.product((False, True), repeat=2)
-    for batch, other in [((2,), (2,))] + ([((3,), ()), ((2, 1), (3,))] if op == "BatchMatMulV2" else [])
+    for batch, other in [((2,), (2,)), ((3,), ()), ((2, 1), (3,))]
 ]
 PRODUCTS += [
     OpCase(

@@ -90,7 +90,6 @@ REDUCTIONS = [
     *reduction("Prod", product, low=0.5, high=1.5, tolerance=1e-4),
     *reduction("Max", lambda row: sorted(row)[-1], REAL, second=False),
     *reduction("Min", lambda row: sorted(row)[0], REAL, second=False),
-    *reduction("EuclideanNorm", lambda row: np.sqrt(np.sum(row * row)), ["float32", "float64"], low=0.5, tolerance=1e-5),
 ]
 # The column-wise sum has a gradient too: only its numeric check is left to the smaller rows.
 REDUCTIONS = [

@@ -7,10 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core import dtypes, nest
+from tfexp.core import dtypes
 from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import constant
-from tfexp.graph.functional_cond import functional_case
 from tfexp.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
@@ -142,64 +141,3 @@ def _assert_at_most(number: int, preds: list[Tensor], what: str) -> Any:
 
 
 # --- by number ----------------------------------------------------------------------------------------------------------
-
-
-def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable[[], Any] | None = None, name: str = "switch_case"
-) -> Any:
-    """The result of the function whose number `branch_index` is, a scalar int32 tensor; of `default` for any other number.
-
-    `branch_fns`: callables in order, or (number, callable) pairs or a dict of them with the numbers 0, 1, …, each once.
-    Without `default` the last one is it. TypeError or ValueError for anything else.
-    """
-    functions = _numbered(branch_fns)
-    if not isinstance(branch_index, Tensor):
-        raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
-    if not branch_index.dtype.is_integer:
-        raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype}")
-    if default is not None:
-        if not callable(default):
-            raise TypeError(f"'default' must be callable, got {type(default)}")
-        functions.append(default)
-    with name_scope(name, "switch_case", [branch_index]):
-        if executing_eagerly():
-            number: int = branch_index.numpy()  # type: ignore[attr-defined]
-            return functions[number if 0 <= number < len(functions) else -1]()
-        with name_scope("indexed_case") as scope:
-            return functional_case(branch_index, functions, scope, _check_same_results)
-
-
-def _check_same_results(first: Any, other: Any, tensors: list[Any], others: list[Any]) -> None:
-    try:
-        nest.assert_same_structure(first, other, expand_composites=True)
-        for one, another in zip(tensors, others, strict=True):
-            if one.dtype.base_dtype is not another.dtype.base_dtype:
-                raise TypeError(f"their types are {one.dtype.base_dtype.name} and {another.dtype.base_dtype.name}")
-    except (TypeError, ValueError) as error:
-        raise TypeError(
-            "The branches of tf.switch_case must have the same number, type, and overall structure of return values.\n\n"
-            f"branches[0] output: {first}\nanother output: {other}\n\nError details:\n{error}"
-        ) from None
-
-
-def _numbered(branch_fns: Any) -> list[Callable[[], Any]]:
-    if isinstance(branch_fns, dict):
-        pairs = list(branch_fns.items())
-    elif isinstance(branch_fns, (list, tuple)):
-        pairs = list(enumerate(branch_fns)) if all(map(callable, branch_fns)) else list(branch_fns)
-    else:
-        raise TypeError("branch_fns must be a list, tuple, or dict")
-    if not pairs:
-        raise ValueError("Must provide at least one item in branch_fns")
-    for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError("Each entry in branch_fns must be a 2-tuple")
-        if not isinstance(pair[0], int):
-            raise TypeError(f"key must be a Python `int`, got {type(pair[0])}")
-        if not callable(pair[1]):
-            raise TypeError(f"fn for key {pair[0]} must be callable.")
-    keys = sorted(key for key, _ in pairs)
-    if keys != list(range(len(pairs))):
-        found = ",".join(map(str, keys))
-        raise ValueError(f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found {{{found}}}")
-    return [function for _, function in sorted(pairs, key=lambda pair: pair[0])]
