@@ -18,24 +18,17 @@ class Stack:
         self.elem_type = elem_type
         self.max_size = max_size
         self.name = name
-        self.closed = False
         self.elements: list[Any] = []
 
     def push(self, value: Any) -> None:
-        self._check()
         if 0 <= self.max_size <= len(self.elements):
             raise InvalidArgumentError(None, None, f"Stack[{self.name}] overflowed its max_size ({self.max_size})")
         self.elements.append(value)
 
     def pop(self) -> Any:
-        self._check()
         if not self.elements:
             raise InvalidArgumentError(None, None, f"Stack[{self.name}] is empty when calling Pop().")
         return self.elements.pop()
-
-    def _check(self) -> None:
-        if self.closed:
-            raise InvalidArgumentError(None, None, f"Stack[{self.name}] has already been closed.")
 
 
 stack_op = define_op(
