@@ -167,16 +167,6 @@ CASES = [
 test_rows = op_tests(CASES)
 
 
-def test_prevent_gradient_names_the_reason() -> None:
-    with tf.Graph().as_default():
-        x = tf.constant([1.0, 2.0])
-        y = tf.get_default_graph().add_node("PreventGradient", [x], {"T": tf.float32, "message": "because"}).outputs[0]
-        with pytest.raises(LookupError, match=r"Gradient explicitly disabled\. Reason: because"):
-            tf.gradients(y, x)
-        with tf.Session() as session:
-            assert session.run(y).tolist() == [1, 2]
-
-
 def test_an_unfed_placeholder_says_which() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [None, 3], name="x")

@@ -261,3 +261,17 @@ def test_an_epsilon_has_a_least_value() -> None:
 def test_a_radius_is_not_negative() -> None:
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="depth_radius must be >= 0"):
         session.run(tf.nn.lrn(np.ones([1, 1, 1, 3], np.float32), depth_radius=-1))
+
+
+@pytest.mark.parametrize("is_training", [True, False])
+@pytest.mark.parametrize("shape", [(0, 2, 3, 2), (2, 0, 3, 2)])
+def test_gradients_of_an_empty_batch_are_zeros(is_training: bool, shape: tuple[int, ...]) -> None:
+    """As TensorFlow 2.21 has it, although the variance of nothing is nan."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, scale, offset = tf.placeholder(tf.float32, [None, None, 3, 2]), tf.constant([1.0, 2.0]), tf.constant([0.0, 1.0])
+        known = {} if is_training else {"mean": tf.constant([0.5, 0.5]), "variance": tf.constant([1.0, 2.0])}
+        y, *_ = tf.nn.fused_batch_norm(x, scale, offset, is_training=is_training, **known)
+        gradients = tf.gradients(tf.reduce_sum(y * y), [x, scale, offset])
+        for_x, *for_vectors = session.run(gradients, {x: np.zeros(shape, np.float32)})
+    assert for_x.shape == shape
+    assert [vector.tolist() for vector in for_vectors] == [[0, 0], [0, 0]]

@@ -408,8 +408,3 @@ def test_sizes_of_windows() -> None:
     with tf.Session() as session:
         found = session.run(tf.nn.max_pool_with_argmax(x, 2, [2, 2], "VALID")[1])
     assert found.ravel().tolist() == [5, 7, 13, 15]
-
-
-def test_an_array_is_one_constant_of_a_pool_of_any_rank() -> None:
-    with tf.Graph().as_default() as graph:
-        assert [op.name for op in graph.get_operations()] == ["AvgPool/value", "AvgPool"]

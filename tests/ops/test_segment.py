@@ -242,3 +242,18 @@ def test_nan_in_sorted_segments_is_left_out_where_it_is_not_alone(dtype: tf.DTyp
         least, most = session.run([tf.cast(f(data, ids), tf.float64) for f in (tf.segment_min, tf.segment_max)])
     np.testing.assert_array_equal(least, [[1, 2], [nan, 7], [0, 0], [np.inf, 1]])
     np.testing.assert_array_equal(most, [[3, 5], [nan, 7], [0, 0], [-np.inf, 1]])
+
+
+@pytest.mark.parametrize("ids", ["int32", "int64"])
+@pytest.mark.parametrize("count", ["int32", "int64"])
+@pytest.mark.parametrize("shape", [None, [3, 2]], ids=["unknown", "known"])
+def test_means_of_segments_of_either_index_type_differentiate(ids: str, count: str, shape: list[int] | None) -> None:
+    """As TensorFlow 2.21 has it: the number of segments has a type of its own."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x, segments = tf.placeholder(tf.float32, shape), tf.placeholder(ids, [3])
+        mean = tf.unsorted_segment_mean(x, segments, tf.placeholder_with_default(np.array(3, count), []))
+        (gradient,) = tf.gradients(mean * mean, x)
+        feeds = {x: [[1, 2], [3, 4], [5, 6]], segments: [0, 2, 0]}
+        values = session.run([mean, gradient], feeds)
+    assert values[0].tolist() == [[3, 4], [0, 0], [3, 4]]
+    assert values[1].tolist() == [[3, 4], [6, 8], [3, 4]]
