@@ -118,7 +118,7 @@ _BY_REASON = {
     "every run gives other values: test_candidate_sampling.py, and TensorFlow's in tests/golden/programs/candidates.py": """
         UniformCandidateSampler LogUniformCandidateSampler LearnedUnigramCandidateSampler
     """,
-    "what they compute is a Python function's business: test_py_func.py": "PyFunc PyFuncStateless EagerPyFunc",
+    "what they compute is a Python function's business: test_py_func.py": "PyFunc PyFuncStateless",
     "feeds have tests in tests/runtime, and every row here feeds some": "Placeholder",
     "every run gives other values: recorded ones in test_random.py": """
         Multinomial RandomGamma RandomPoisson RandomPoissonV2 RandomShuffle RandomStandardNormal RandomUniform

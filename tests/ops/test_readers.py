@@ -108,22 +108,6 @@ def test_whole_files_and_names() -> None:
     assert records == [("c.txt", b"c.txt", 1, 1), ("x", b"x", 2, 2)]
 
 
-def test_pairs_of_lmdb_files() -> None:
-    Path("pairs.mdb").write_bytes(gzip.decompress(PAIRS.read_bytes()))
-    reader = tf.LMDBReader(options=tf.io.TFRecordOptions())
-    assert reader.reader_ref.dtype == tf.string._as_ref and reader.reader_ref.shape == [2]
-    assert not reader.supports_serialize
-    *records, end = read_all(reader, ["pairs.mdb", "pairs.mdb"], 600)
-    assert len(records) == 2 * 259 and isinstance(end, OutOfRangeError)
-    assert records[0] == ("001", b"1 ", 1, 0)
-    # That a file ends is seen when no pair follows.
-    assert records[258] == ("none", b"", 259, 0)
-    assert records[259] == ("001", b"1 ", 260, 1)
-    *_, end = read_all(tf.LMDBReader(), ["missing"])
-    assert isinstance(end, NotFoundError)
-    # As in TensorFlow, a queue that is a resource is handed to a reader that is none by a node of its own.
-    reads = [op for op in tf.get_default_graph().get_operations() if op.type == "ReaderRead"]
-    assert [[one.op.type for one in op.inputs] for op in reads] == [["LMDBReader", "FakeQueue"]] * 2
 
 
 @pytest.mark.parametrize(

@@ -477,11 +477,3 @@ def test_gradients_stop_at_updates() -> None:
             get_gradient(name)
 
 
-def test_temporary_variables_are_found_by_their_name_and_once() -> None:
-    raw = tf.raw_ops
-    with tf.Graph().as_default(), tf.Session() as session:
-        ref = raw.TemporaryVariable(shape=[2], dtype=tf.float32, var_name="one")
-        first, second, other = (raw.DestroyTemporaryVariable(ref=ref, var_name=name) for name in ("one", "one", "other"))
-        for wrong in (other, [first, second]):
-            with pytest.raises(tf.errors.NotFoundError, match="does not exist"):
-                session.run(wrong)
