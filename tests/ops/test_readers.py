@@ -108,8 +108,6 @@ def test_whole_files_and_names() -> None:
     assert records == [("c.txt", b"c.txt", 1, 1), ("x", b"x", 2, 2)]
 
 
-
-
 @pytest.mark.parametrize(
     ("settings", "values"),
     [

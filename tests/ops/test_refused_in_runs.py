@@ -76,8 +76,7 @@ ROWS = [
             ([-2, 5], "upper_diag_index is out of bound: 5. It must be between -3 and 5"),
             ([2, -1], "lower_diag_index must not be larger than upper_diag_index: 2 > -1"),
         )
-        for op, rest in (
-        )
+        for op, rest in ()
     ),
     ("Diag", [np.float32(1)], {}, "Input must be at least rank 1, got 0"),
     ("DiagPart", [np.ones((2, 3))], {}, "Invalid shape [2,3]: dimensions 0 and 1 do not match."),

@@ -475,5 +475,3 @@ def test_gradients_stop_at_updates() -> None:
     for name in ("IsVariableInitialized", "CountUpTo", "ScatterUpdate", "ScatterMin", "ScatterMax", "VariableV2"):
         with pytest.raises(LookupError):
             get_gradient(name)
-
-

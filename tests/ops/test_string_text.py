@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
@@ -173,5 +172,3 @@ def test_public_names() -> None:
     assert run(tf.regex_replace("aba", "a", "-")) == b"-b-"
     assert run(tf.regex_replace("aba", tf.constant("a"), "-")) == b"-b-"
     assert run(tf.string_to_hash_bucket_fast(["a"], 10)).tolist() == [9]
-
-

@@ -1,4 +1,4 @@
-"""Elements chosen by index, and elements put where an index says: Gather, GatherNd, ScatterNd, TensorScatter…"""
+"""Elements chosen by index, and elements put where an index says: Gather, GatherNd, ScatterNd."""
 
 from __future__ import annotations
 

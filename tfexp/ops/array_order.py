@@ -1,4 +1,4 @@
-"""The same elements in another order: transpose, reverse, roll, inverse permutations, distinct values."""
+"""The same elements in another order: transpose, reverse, inverse permutations, distinct values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.repeat`, `tf.batch_gather` and `tf.unravel_index`. Source: TF 1.15."""
+"""`tf.batch_gather`. Source: TF 1.15."""
 
 from __future__ import annotations
 

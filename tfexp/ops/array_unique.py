@@ -1,4 +1,4 @@
-"""Distinct values of vectors, and distinct slices along an axis: Unique, UniqueWithCounts and their second versions."""
+"""Distinct values of vectors: Unique, UniqueWithCounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`tf.case`: conds nested in each other's false branches; `tf.switch_case`: one node. Source: TF 1.15."""
+"""`tf.case`: conds nested in each other's false branches. Source: TF 1.15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes as numbers, and what was packed: `tf.decode_raw`, `tf.io.decode_compressed`, `tf.serialize_tensor`, …"""
+"""Bytes as numbers: `tf.decode_raw`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Division in all its kinds: real, floored, truncated, and their remainders; with rules for zero divisors.
+"""Real and floored division, and remainders; with rules for zero divisors.
 
 Integer division by zero is InvalidArgumentError `Integer division by zero`; floating division gives inf and nan.
 """

@@ -1,4 +1,4 @@
-"""The incomplete gamma and beta functions: ops, gradients, and how samples of Gamma follow its parameter."""
+"""RandomGammaGrad: how samples of Gamma follow its parameter, for the gradient of `tf.random_gamma`."""
 
 from __future__ import annotations
 

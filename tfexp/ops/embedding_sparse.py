@@ -1,4 +1,4 @@
-"""Embeddings of several ids per example, combined: `tf.nn.embedding_lookup_sparse` and its safe variant. TF 1.15."""
+"""Embeddings of several ids per example, combined: `tf.nn.embedding_lookup_sparse`. TF 1.15."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colors of images: brightness, contrast, hue, saturation and gamma, by chance too; gray, HSV, YIQ and YUV; standardized."""
+"""Colors of images: brightness and contrast, by chance too; gray; standardized."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Color ops: RGBToHSV, HSVToRGB, AdjustContrastv2, AdjustHue, AdjustSaturation. Channels come last."""
+"""AdjustContrastv2, on images whose channels come last."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Images turned over and around: flips, by chance too, quarter turns, transposition."""
+"""Images turned over: flips, by chance too."""
 
 from __future__ import annotations
 

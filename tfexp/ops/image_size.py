@@ -1,4 +1,4 @@
-"""Images cut, padded and resized: central_crop, boxes, resize_images, resize_image_with_pad, …_with_crop_or_pad."""
+"""Images cut, padded and resized: central_crop, boxes, resize_images, resize_image_with_crop_or_pad."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The regularised incomplete gamma and beta functions, in float64, on whole arrays: values and derivatives, no ops."""
+"""The regularised incomplete gamma function's slope in its parameter, in float64, on whole arrays: no ops."""
 
 from __future__ import annotations
 

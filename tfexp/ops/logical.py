@@ -1,4 +1,4 @@
-"""Logic on bool tensors and bit operations on integers. No gradients."""
+"""Logic on bool tensors. No gradients."""
 
 from __future__ import annotations
 

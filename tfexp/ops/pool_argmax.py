@@ -1,4 +1,4 @@
-"""Max-pooling with sizes as inputs (V2), and with the places of the maxima (WithArgmax)."""
+"""Max-pooling with the places of the maxima (WithArgmax)."""
 
 from __future__ import annotations
 

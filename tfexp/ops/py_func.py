@@ -1,4 +1,4 @@
-"""Python functions as nodes: `tf.py_func`, `tf.numpy_function`, `tf.py_function`. Source: TF 1.15.
+"""Python functions as nodes: `tf.py_func`. Source: TF 1.15.
 
 A node knows its function by a token, which means something in the process that made it only. Graphs keep their functions
 alive; when the last graph that uses one is gone, so is the token.

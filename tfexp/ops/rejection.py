@@ -1,4 +1,4 @@
-"""Gamma, Poisson and binomial numbers from a Philox stream, drawn as TensorFlow's kernels draw them.
+"""Gamma and Poisson numbers from a Philox stream, drawn as TensorFlow's kernels draw them.
 
 Each value has 256 blocks of the stream to itself, so values do not depend on how many words their neighbours reject.
 All of it is float64 arithmetic, rounded at the end. The draws of all values go on together, a step at a time, over

@@ -1,4 +1,4 @@
-"""Sets in the last dimension of tensors: `tf.sets`, dense or sparse. TF 1.15.
+"""Sets in the last dimension of tensors, dense or sparse, for the metrics of rankings. TF 1.15.
 
 All sets of a tensor are handled at once: an element becomes one number of its set and its value, and sets of numbers are
 what NumPy knows.

@@ -1,4 +1,4 @@
-"""Blocks of space moved to the batch or to the channels, and back: SpaceToBatch(ND), SpaceToDepth, and what undoes them."""
+"""Blocks of space moved to the batch and back, for dilated convolutions: SpaceToBatchND, BatchToSpaceND."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ops that move the elements of sparse tensors: reordered, reshaped, joined, sliced, with empty rows filled."""
+"""Ops that move the elements of sparse tensors: reordered, reshaped, joined."""
 
 from __future__ import annotations
 

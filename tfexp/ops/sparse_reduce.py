@@ -1,4 +1,4 @@
-"""Reductions of sparse tensors, to dense and to sparse results, and softmax over their last dimension. TF 1.15.
+"""Sums of sparse tensors, with dense results. TF 1.15.
 
 Only the elements that there are count: where a result has none, a dense one is 0 and a sparse one has no element.
 """

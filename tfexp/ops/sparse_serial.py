@@ -1,6 +1,6 @@
 """Sparse tensors as three serialized TensorProtos (or variants), to be stored and batched as dense ones. TF 1.15.
 
-`tf.io.serialize_sparse`, `tf.io.serialize_many_sparse`, `tf.io.deserialize_many_sparse`.
+For sparse elements of data sets (D6).
 """
 
 from __future__ import annotations

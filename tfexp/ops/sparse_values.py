@@ -1,4 +1,4 @@
-"""Sparse tensors made of other tensors: identity matrices, indicators, merged ids and values, other shapes. TF 1.15."""
+"""Sparse tensors merged from ids and values, for `tf.SparseFeature` (O11). TF 1.15."""
 
 from __future__ import annotations
 

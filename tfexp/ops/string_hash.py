@@ -1,4 +1,4 @@
-"""Buckets for strings: `tf.string_to_hash_bucket`, `_fast` (FarmHash's Fingerprint64) and `_strong` (SipHash-2-4).
+"""Buckets for strings: `tf.string_to_hash_bucket_fast` (FarmHash's Fingerprint64).
 
 The hashes are those of their publications, in 64-bit arithmetic on arrays: strings of one length are hashed together.
 """

@@ -1,4 +1,4 @@
-"""Joining the strings of one tensor: `tf.reduce_join`, `tf.strings.unsorted_segment_join`."""
+"""Joining the strings of one tensor: ReduceJoin, for the message of `Dataset.list_files` (D6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Splitting strings: `tf.string_split`, `tf.strings.split`. Results are sparse matrices, a row for each string."""
+"""Splitting strings: `tf.string_split`. Results are sparse matrices, a row for each string."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Strings one by one: `tf.strings.length`, `substr`, `strip`, `lower`, `upper`, base64."""
+"""Strings one by one: `tf.strings.length`, `substr`, `strip`."""
 
 from __future__ import annotations
 

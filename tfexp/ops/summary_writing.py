@@ -1,4 +1,4 @@
-"""Writers of event files that belong to a session, and the ops that write summaries with them. Source: TF 1.15.
+"""Writers of event files that belong to a session, and the op that writes events with them. Source: TF 1.15.
 
 A writer is a resource: `SummaryWriter` gives its handle, `CreateSummaryFileWriter` opens its file (once: a writer that is
 open stays as it is), `CloseSummaryWriter` closes it, after which it may be opened anew.
