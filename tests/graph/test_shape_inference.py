@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import tfexp as tf
+from tfexp.ops.space_batch import space_to_batch_nd
 
 
 @pytest.mark.parametrize(
@@ -19,7 +20,7 @@ import tfexp as tf
             "computed input tensors: input[0] = <0>, input[1] = <5>, input[2] = <0>.",
         ),
         (
-            lambda: tf.space_to_batch_nd(tf.ones([1, 3, 3, 1]), [2, 2], [[0, 0], [0, 0]]),
+            lambda: space_to_batch_nd(tf.ones([1, 3, 3, 1]), [2, 2], [[0, 0], [0, 0]]),
             "computed input tensors: input[1] = <2 2>, input[2] = <[0 0][0 0]>.",
         ),
         (

@@ -71,14 +71,3 @@ def test_split_strings_and_features_of_any_length_are_sparse():
     np.testing.assert_array_equal(split.dense_shape, [3, 2])
     np.testing.assert_array_equal(numbers.values, [3, 4, 7])
     np.testing.assert_array_equal(numbers.indices, [[0, 0], [0, 1], [2, 0]])
-
-
-def test_dense_tensors_scale_sparse_ones_from_either_side():
-    with tf.Graph().as_default(), tf.Session() as session:
-        sparse, dense = tf.SparseTensor([[0, 1], [1, 2]], [2.0, 3.0], [2, 3]), tf.constant([[1.0, 2.0, 4.0]])
-        for product in (dense * sparse, sparse * dense):
-            assert product.values.op.type == "SparseDenseCwiseMul"
-            assert session.run(product.values).tolist() == [4.0, 12.0]
-        assert session.run((sparse / dense).values).tolist() == [1.0, 0.75]
-        with pytest.raises(TypeError, match="SparseTensor"):
-            dense + sparse

@@ -25,7 +25,6 @@ CASES = [
         static_shape=[(2, 3), (5,)],
         errors=[Error([[]], ValueError, "Attr 'T' of 'IdentityN' Op passed list of length 0 less than minimum 1.")],
     ),
-    OpCase("Snapshot", [(2, 3)], same, dtypes=ANY, gradient=(), refuses=LookupError),
     OpCase("StopGradient", [(2, 3)], same, dtypes=ANY, gradient=()),
     OpCase("PlaceholderWithDefault", [(2, 3)], same, attrs={"shape": [None, 3]}, static_shape=[(None, 3)]),
     OpCase(
@@ -97,23 +96,6 @@ CASES = [
         ],
     ),
     OpCase("Squeeze", [(1, 3, 1, 5)], lambda x: x.reshape(3, 5), label="all"),
-    OpCase("Bitcast", [(2, 3)], lambda x: x.view(np.int32), attrs={"type": tf.int32}, gradient=()),
-    OpCase(
-        "Bitcast",
-        [(2, 3)],
-        lambda x: x.view(np.uint8).reshape(2, 3, 4),
-        attrs={"type": tf.uint8},
-        gradient=(),
-        label="smaller",
-    ),
-    OpCase(
-        "Bitcast",
-        [np.arange(24, dtype=np.uint8).reshape(2, 3, 4)],
-        lambda x: x.view(np.float32).reshape(2, 3),
-        attrs={"type": tf.float32},
-        gradient=(),
-        label="larger",
-    ),
     OpCase(
         "Fill",
         [np.int32([2, 3]), ()],
@@ -183,16 +165,6 @@ CASES = [
     ),
 ]
 test_rows = op_tests(CASES)
-
-
-def test_prevent_gradient_names_the_reason() -> None:
-    with tf.Graph().as_default():
-        x = tf.constant([1.0, 2.0])
-        y = tf.get_default_graph().add_node("PreventGradient", [x], {"T": tf.float32, "message": "because"}).outputs[0]
-        with pytest.raises(LookupError, match=r"Gradient explicitly disabled\. Reason: because"):
-            tf.gradients(y, x)
-        with tf.Session() as session:
-            assert session.run(y).tolist() == [1, 2]
 
 
 def test_an_unfed_placeholder_says_which() -> None:

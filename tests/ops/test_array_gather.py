@@ -88,25 +88,6 @@ CASES = [
             Error([I([[1], [2]]), (2, 3), I([5, 7])], InvalidArgumentError, "Must have updates.shape = indices.shape[:-1]"),
         ],
     ),
-    OpCase("TensorScatterUpdate", [(5, 3), I([[1], [4]]), (2, 3)], updated, dtypes=ANY),
-    OpCase(
-        "TensorScatterAdd",
-        [(5, 3), I([[1], [4], [1]]), (3, 3)],
-        lambda x, index, updates: added(x.shape, index, updates, x),
-        dtypes=["float32", "int32"],
-    ),
-    OpCase(
-        "ScatterNdNonAliasingAdd",
-        [(5, 3), I([[1], [4], [1]]), (3, 3)],
-        lambda x, index, updates: added(x.shape, index, updates, x),
-        dtypes=["float32", "int32"],
-    ),
-    OpCase(
-        "TensorScatterSub",
-        [(5, 3), I([[1], [4], [1]]), (3, 3)],
-        lambda x, index, updates: added(x.shape, index, updates, x, -1),
-        dtypes=["float32", "int32"],
-    ),
 ]
 test_rows = op_tests(CASES)
 

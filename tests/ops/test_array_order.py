@@ -8,7 +8,6 @@ import pytest
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
-from tfexp.core.op import get_op
 
 ANY = ["float32", "int32", "string"]
 
@@ -58,13 +57,6 @@ CASES = [
         ],
     ),
     OpCase(
-        "Reverse",
-        [(2, 3, 5), np.array([True, False, True])],
-        lambda x, dims: x[::-1, :, ::-1],
-        dtypes=ANY,
-        errors=[Error([(2, 3), np.array([True])], ValueError, "Shape must be rank 1 but is rank 2")],
-    ),
-    OpCase(
         "ReverseSequence",
         [(3, 5, 2), np.int64([1, 5, 0])],
         reversed_starts,
@@ -82,44 +74,6 @@ CASES = [
         lambda x, lengths: reversed_starts(x.T, lengths).T,
         attrs={"seq_dim": 0, "batch_dim": 1},
         label="columns",
-    ),
-    OpCase(
-        "Roll",
-        [(2, 5), np.int32([1, -2]), np.int32([0, 1])],
-        lambda x, shift, axis: np.concatenate([x[::-1, 2:], x[::-1, :2]], 1),
-        dtypes=ANY,
-        errors=[Error([(2, 5), np.int32([1]), np.int32([3])], InvalidArgumentError, "axis 3 is out of range")],
-    ),
-    OpCase(
-        "UniqueV2",
-        [np.zeros((0, 3), np.float32), np.int64([0])],
-        [np.zeros((0, 3), np.float32), np.zeros(0, np.int32)],
-        gradient=(),
-        label="of nothing",
-    ),
-    OpCase(
-        "UniqueV2",
-        [np.float32([[1, 0, 0], [1, 0, 0], [2, 0, 0]]), np.int64([0])],
-        [np.float32([[1, 0, 0], [2, 0, 0]]), np.int32([0, 0, 1])],
-        gradient=(),
-        errors=[
-            Error([(2,), np.int64([3])], InvalidArgumentError, "axis has to be between [0, 1), got 3"),
-            Error([(2,), np.int64([0, 1])], InvalidArgumentError, "does not support input tensors larger than 1"),
-            Error([(2,), np.int64(0)], InvalidArgumentError, "axis expects a 1D vector"),
-        ],
-    ),
-    OpCase(
-        "UniqueWithCountsV2",
-        [np.float32([[7, 3, 7, 3, 3], [5, 2, 5, 2, 1]]), np.int32([-1])],
-        [np.float32([[7, 3, 3], [5, 2, 1]]), np.int32([0, 1, 0, 1, 2]), np.int32([2, 2, 1])],
-        gradient=(),
-    ),
-    OpCase(
-        "UniqueWithCountsV2",
-        [np.float32([5, 2, 5]), np.int32([])],
-        [np.float32([5, 2]), np.int32([0, 1, 0]), np.int32([2, 1])],
-        gradient=(),
-        label="vector",
     ),
     OpCase(
         "Unique",
@@ -189,27 +143,14 @@ def test_distinct_values_come_in_the_order_of_their_first_occurrence(x: np.ndarr
     assert y.dtype == x.dtype
 
 
-@pytest.mark.parametrize("axis", [None, [0]], ids=["vector", "axis"])
-def test_nothing_equals_nan_and_the_first_zero_counts(axis: list[int] | None) -> None:
+def test_nothing_equals_nan_and_the_first_zero_counts() -> None:
     """As TensorFlow 2.21 has it."""
     x = np.float32([np.nan, 1, np.nan, -0.0, 0.0, 1])
     with tf.Graph().as_default(), tf.Session() as session:
-        made = tf.unique_with_counts(x) if axis is None else get_op("UniqueWithCountsV2")(x, axis)
-        y, idx, count = session.run(made)
+        y, idx, count = session.run(tf.unique_with_counts(x))
     np.testing.assert_array_equal(y, [np.nan, 1, np.nan, 0])
     assert np.signbit(y[3])
     assert (idx.tolist(), count.tolist()) == ([0, 1, 2, 3, 3, 1], [1, 2, 1, 2])
-
-
-def test_roll_wants_as_many_shifts_as_axes() -> None:
-    with pytest.raises(ValueError, match="both shapes must be equal"):
-        tf.roll([[1, 2], [3, 4]], [1], [0, 1])
-    axis = tf.placeholder(tf.int32)
-    with (
-        tf.Session() as session,
-        pytest.raises(tf.errors.InvalidArgumentError, match="axis must be a scalar or a 1-D vector"),
-    ):
-        session.run(tf.roll([[1, 2], [3, 4]], 1, axis), {axis: [[0, 1]]})
 
 
 def test_the_positions_of_distinct_elements_are_shaped_like_these() -> None:

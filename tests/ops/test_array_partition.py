@@ -106,16 +106,6 @@ CASES = [
 test_rows = op_tests(CASES)
 
 
-def test_parallel_stack() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        stacked = tf.parallel_stack([tf.constant([1, 2]), tf.constant([3, 4])])
-        assert stacked.op.type == "ParallelConcat"
-        assert stacked.shape.as_list() == [2, 2]
-        assert session.run(stacked).tolist() == [[1, 2], [3, 4]]
-        with pytest.raises(ValueError, match="shape attr must be fully defined"):
-            tf.parallel_stack([tf.placeholder(tf.float32, [None])])
-
-
 def test_the_gradient_of_dynamic_partition_goes_back_to_the_rows() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.constant(np.ones((5, 2)))

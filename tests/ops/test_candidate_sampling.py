@@ -38,7 +38,7 @@ CASES = [
 ]
 test_rows = op_tests(CASES)
 
-SAMPLERS = ("Uniform", "LogUniform", "LearnedUnigram", "ThreadUnsafeUnigram")
+SAMPLERS = ("Uniform", "LogUniform", "LearnedUnigram")
 
 
 @pytest.fixture(autouse=True)
@@ -80,15 +80,6 @@ def test_the_learned_distribution_follows_the_true_classes() -> None:
     with tf.Session() as session:
         expected = [session.run(made)[1][0, 0] for _ in range(3)]
     np.testing.assert_allclose(expected, [4 / 5, 4 * 3 / 7, 4 * 5 / 9], rtol=1e-6)
-
-
-def test_all_classes() -> None:
-    made = get_op("AllCandidateSampler")(TRUE, num_true=2, num_sampled=7, unique=True)
-    with tf.Session() as session:
-        sampled, of_true, of_sampled = session.run(made)
-    assert sampled.tolist() == list(range(7))
-    assert of_true.tolist() == [[1, 1]] * 3
-    assert of_sampled.tolist() == [1] * 7
 
 
 @pytest.mark.parametrize("kind", SAMPLERS)

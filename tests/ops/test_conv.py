@@ -337,20 +337,6 @@ CASES = [
         dtypes=FLOATS,
     ),
     OpCase(
-        "Conv3DBackpropInput",
-        [(1, 3, 3, 2, 2), (2, 2, 1, 2, 3), (1, 2, 2, 2, 3)],
-        lambda x, w, dy: conv_input(x.shape, w, dy, **THREE),
-        attrs={"strides": [1, 1, 1, 1, 1], "padding": "VALID"},
-        gradient=(),
-    ),
-    OpCase(
-        "Conv3DBackpropFilter",
-        [(1, 3, 3, 2, 2), (2, 2, 1, 2, 3), (1, 2, 2, 2, 3)],
-        lambda x, w, dy: conv_filter(x, w.shape, dy, **THREE),
-        attrs={"strides": [1, 1, 1, 1, 1], "padding": "VALID"},
-        gradient=(),
-    ),
-    OpCase(
         "DepthwiseConv2dNative",
         [(2, 5, 4, 3), (3, 2, 3, 2)],
         depthwise,

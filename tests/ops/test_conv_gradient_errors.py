@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfexp as tf
+from tfexp.core.op import get_op
 
 Sizes = tuple[int, ...]
 
@@ -39,7 +40,7 @@ def test_of_the_input(inputs: Sizes, filters: Sizes, grads: Sizes, text: str) ->
 
 def test_of_the_filter() -> None:
     x, grads = tf.zeros([2, 3, 3, 2, 2]), tf.zeros([1, 2, 2, 2, 3])
-    grad = tf.nn.conv3d_backprop_filter_v2(x, [2, 2, 1, 2, 3], grads, [1] * 5, "VALID")
     text = "input and out_backprop must have the same batch sizeinput batch: 2outbackprop batch: 1 batch_dim: 0"
+    grad = get_op("Conv3DBackpropFilterV2")(x, [2, 2, 1, 2, 3], grads, strides=[1] * 5, padding="VALID")
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=f"^Conv3DBackpropFilterOp: {text}"):
         session.run(grad)

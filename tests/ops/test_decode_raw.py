@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from typing import Any
 
 import numpy as np
@@ -21,24 +19,6 @@ UNQUOTED = "Unquoted fields cannot have quotes/CRLFs inside"
 
 UINT16 = {"out_type": tf.uint16}
 CASES = [
-    OpCase(
-        "DecodePaddedRaw",
-        [texts(b"\1\2\3\4", b"\5", ""), np.int32(6)],
-        np.uint16([[513, 1027, 0], [5, 0, 0], [0, 0, 0]]),
-        UINT16,
-        errors=[
-            Error([texts("a"), np.int32(5)], Bad, "fixed_length (5) must be a multiple of the size of out_type (2)", UINT16),
-            Error([texts("a"), np.int32(0)], Bad, "fixed_length (0) must be greater than zero.", UINT16),
-            Error([texts("a"), np.int32([2])], ValueError, "Shape must be rank 0 but is rank 1", UINT16),
-        ],
-    ),
-    OpCase(
-        "DecodePaddedRaw",
-        [texts(b"\1\2\3\4", b"\5"), np.int32(2)],
-        np.uint16([[258], [1280]]),
-        {**UINT16, "little_endian": False},
-        label="cut, the other way around",
-    ),
     OpCase(
         "DecodeCSV",
         [texts("1,2.5,x,7", '3,,"a,""b""",-9000000000'), [ZERO, np.array([1.0], np.float32), NAMED, np.array([0])]],
@@ -118,53 +98,6 @@ CASES = [
         label="none",
         static_shape=[(0, None)],
     ),
-    OpCase("DecodeCompressed", [texts("abc")], texts("abc")),
-    OpCase(
-        "DecodeCompressed",
-        [texts(zlib.compress(b"abc"))],
-        texts("abc"),
-        {"compression_type": "ZLIB"},
-        label="zlib",
-        errors=[
-            Error([texts("abc")], errors.DataLossError, "incorrect header check"),
-            Error([texts("abc")], Bad, "Only ZLIB, GZIP or NONE", {"compression_type": "FOO"}),
-        ],
-    ),
-    OpCase("DecodeCompressed", [texts(gzip.compress(b"abc"))], texts("abc"), {"compression_type": "GZIP"}, label="gzip"),
-    OpCase(
-        "SerializeTensor",
-        [np.array([1, 2], np.int32)],
-        np.array(b'\x08\x03\x12\x04\x12\x02\x08\x02"\x08\x01\x00\x00\x00\x02\x00\x00\x00', object),
-    ),
-    OpCase(
-        "SerializeTensor",
-        [texts("a", "bc").reshape(1, 2)],
-        np.array(b"\x08\x07\x12\x08\x12\x02\x08\x01\x12\x02\x08\x02B\x01aB\x02bc", object),
-        label="strings",
-    ),
-    OpCase("SerializeTensor", [np.float32(2.5)], np.array(b'\x08\x01\x12\x00"\x04\x00\x00 @', object), label="scalar"),
-    OpCase(
-        "ParseTensor",
-        [np.array(b"\x08\x07\x12\x08\x12\x02\x08\x01\x12\x02\x08\x02B\x01aB\x02bc", object)],
-        texts("a", "bc").reshape(1, 2),
-        {"out_type": tf.string},
-        static_shape=[None],
-        errors=[
-            Error([text("abc")], Bad, "Could not parse `serialized` as TensorProto: 'abc'"),
-            Error([texts("x")], Bad, "Expected `serialized` to be a scalar, got shape: [1]"),
-            Error(
-                [np.array(b'\x08\x01\x12\x00"\x04\x00\x00 @', object)],
-                Bad,
-                "Type mismatch between parsed tensor (float) and dtype (string)",
-            ),
-        ],
-    ),
-    OpCase(
-        "DecodeJSONExample",
-        [texts('{"features":{"feature":{"a":{"int64List":{"value":[1,"2"]}}}}}')],
-        texts(b"\n\r\n\x0b\n\x01a\x12\x06\x1a\x04\n\x02\x01\x02"),
-        errors=[Error([texts('{"x')], Bad, "Error while parsing JSON: ")],
-    ),
 ]
 test_rows = op_tests(CASES)
 
@@ -178,18 +111,6 @@ def test_public_names() -> None:
     assert [c.tolist() for c in run(tf.decode_csv(["5,"], [3, tf.constant(4)]))] == [[5], [4]]
     assert run(tf.io.decode_raw(["\1\2"], tf.uint8)).tolist() == [[1, 2]]
     assert run(tf.decode_raw(bytes=["\1\2"], out_type=tf.uint8)).tolist() == [[1, 2]]
-    assert run(tf.decode_compressed(["a"])).tolist() == [b"a"]
-    assert run(tf.parse_tensor(tf.serialize_tensor(tf.constant([1.5])), tf.float32)).tolist() == [1.5]
-    assert run(tf.decode_json_example("{}")) == b""
-
-
-@pytest.mark.parametrize(("kind", "window"), [("ZLIB", 15), ("GZIP", 31)])
-def test_compressed_texts(kind: str, window: int) -> None:
-    packer = zlib.compressobj(wbits=window)
-    whole = packer.compress(b"some text" * 9) + packer.flush()
-    assert run(tf.decode_compressed([whole, whole[:-4], b""], kind)).tolist() == [b"some text" * 9] * 2 + [b""]
-    with pytest.raises(tf.errors.DataLossError, match="inflate"):
-        run(tf.decode_compressed([b"abc"], kind))
 
 
 @pytest.mark.parametrize(

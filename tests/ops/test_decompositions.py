@@ -7,6 +7,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.test_linalg import near_identity
+from tfexp.ops.linalg import qr, svd
 
 
 def numeric_gradient(build, x, weights_seed=7):
@@ -27,14 +28,10 @@ def numeric_gradient(build, x, weights_seed=7):
     return actual, numeric
 
 
-GENERAL = np.random.default_rng(3).uniform(-1, 1, (5, 3))
-SYMMETRIC = near_identity(3, 3) @ near_identity(3, 3).T
-
-
 @pytest.mark.parametrize("full", [False, True])
 def test_qr_gives_an_orthogonal_and_an_upper_triangular_factor(full: bool) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
-        nodes = tf.qr(GENERAL, full_matrices=full)
+        nodes = qr(GENERAL, full_matrices=full)
         q, r = session.run(list(nodes))
         assert [n.shape.as_list() for n in nodes] == [list(q.shape), list(r.shape)]
     np.testing.assert_allclose(q @ r, GENERAL, atol=1e-12)
@@ -45,9 +42,9 @@ def test_qr_gives_an_orthogonal_and_an_upper_triangular_factor(full: bool) -> No
 @pytest.mark.parametrize("full", [False, True])
 def test_svd_gives_orthogonal_factors_and_descending_values(full: bool) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
-        nodes = tf.svd(GENERAL, full_matrices=full)
+        nodes = svd(GENERAL, full_matrices=full)
         s, u, v = session.run(list(nodes))
-        alone = tf.svd(GENERAL, compute_uv=False)
+        alone = svd(GENERAL, compute_uv=False)
         assert [n.shape.as_list() for n in nodes] == [[3], list(u.shape), list(v.shape)]
         np.testing.assert_allclose(session.run(alone), s)
     np.testing.assert_allclose(u[:, :3] * s @ v.T, GENERAL, atol=1e-12)
@@ -55,33 +52,23 @@ def test_svd_gives_orthogonal_factors_and_descending_values(full: bool) -> None:
     assert all(s[:-1] >= s[1:])
 
 
-def test_self_adjoint_eig_gives_ascending_values_and_their_vectors() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        e, v = session.run(list(tf.self_adjoint_eig(SYMMETRIC)))
-        np.testing.assert_allclose(session.run(tf.self_adjoint_eigvals(SYMMETRIC)), e)
-        with pytest.raises(ValueError, match="Dimensions must be equal, but are 5 and 3"):
-            tf.self_adjoint_eig(GENERAL)
-    np.testing.assert_allclose(SYMMETRIC @ v, v * e, atol=1e-12)
-    assert all(e[:-1] <= e[1:])
+GENERAL = np.random.default_rng(3).uniform(-1, 1, (5, 3))
+SYMMETRIC = near_identity(3, 3) @ near_identity(3, 3).T
 
 
 @pytest.mark.parametrize(
     ("name", "build", "x"),
     [
-        ("qr", lambda x: list(tf.qr(x)), GENERAL),
-        ("qr full square", lambda x: list(tf.qr(x, full_matrices=True)), near_identity(3, 3)),
-        ("qr wide", lambda x: list(tf.qr(x)), GENERAL.T.copy()),
-        ("qr wide and full", lambda x: list(tf.qr(x, full_matrices=True)), GENERAL.T.copy()),
-        ("svd", lambda x: list(tf.svd(x)), GENERAL),
-        ("svd full tall", lambda x: list(tf.svd(x, full_matrices=True)), GENERAL[:4]),
-        ("svd full wide", lambda x: list(tf.svd(x, full_matrices=True)), GENERAL[:4].T.copy()),
-        ("svd wide", lambda x: list(tf.svd(x)), GENERAL.T.copy()),
-        ("svd values", lambda x: [tf.svd(x, compute_uv=False)], GENERAL),
-        ("eig", lambda x: list(tf.self_adjoint_eig((x + tf.transpose(x)) / 2)), SYMMETRIC),
-        ("eig values", lambda x: [tf.self_adjoint_eigvals((x + tf.transpose(x)) / 2)], SYMMETRIC),
+        ("qr", lambda x: list(qr(x)), GENERAL),
+        ("qr full square", lambda x: list(qr(x, full_matrices=True)), near_identity(3, 3)),
+        ("qr wide", lambda x: list(qr(x)), GENERAL.T.copy()),
+        ("qr wide and full", lambda x: list(qr(x, full_matrices=True)), GENERAL.T.copy()),
+        ("svd", lambda x: list(svd(x)), GENERAL),
+        ("svd full tall", lambda x: list(svd(x, full_matrices=True)), GENERAL[:4]),
+        ("svd full wide", lambda x: list(svd(x, full_matrices=True)), GENERAL[:4].T.copy()),
+        ("svd wide", lambda x: list(svd(x)), GENERAL.T.copy()),
+        ("svd values", lambda x: [svd(x, compute_uv=False)], GENERAL),
         ("cholesky", lambda x: [tf.cholesky((x + tf.transpose(x)) / 2)], SYMMETRIC),
-        ("logdet", lambda x: [tf.linalg.logdet((x + tf.transpose(x)) / 2)], SYMMETRIC),
-        ("least squares", lambda x: [tf.matrix_solve_ls(x, GENERAL[:, :2])], GENERAL),
         ("norm", lambda x: [tf.norm(x), tf.norm(x, ord=1, axis=0), tf.norm(x, ord=3, axis=1)], GENERAL),
         ("tensordot", lambda x: [tf.tensordot(x, GENERAL, [[0], [0]])], GENERAL),
         ("einsum of three", lambda x: [tf.einsum("ij,kj,k->i", x, GENERAL, GENERAL[:, 0])], GENERAL),
@@ -95,7 +82,7 @@ def test_gradients_of_decompositions_and_composites(name, build, x) -> None:
 def test_gradients_of_factors_that_are_not_determined_say_so() -> None:
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float64, [5, 3])
-        for factor, text in ((tf.qr(x, full_matrices=True).r, "no more rows"), (tf.svd(x, True)[1], "differ by 1")):
+        for factor, text in ((qr(x, full_matrices=True).r, "no more rows"), (svd(x, True)[1], "differ by 1")):
             with pytest.raises(NotImplementedError, match=text):
                 tf.gradients(factor, x)
 
@@ -110,14 +97,12 @@ def test_public_forms() -> None:
         assert run(tf.norm(x)) == pytest.approx(np.sqrt(np.sum(x * x)))
         assert run(tf.norm(x, ord=np.inf, axis=1)) == pytest.approx(np.max(np.abs(x), 1))
         assert run(tf.norm(x, ord=1, axis=[0, 1])) == pytest.approx(np.max(np.sum(np.abs(x), 0)))
-        assert run(tf.norm(x, ord=2, axis=[0, 1])) == pytest.approx(run(tf.svd(x, compute_uv=False))[0])
+        assert run(tf.norm(x, ord=2, axis=[0, 1])) == pytest.approx(np.linalg.svd(x, compute_uv=False)[0])
         np.testing.assert_allclose(run(tf.tensordot(x, x, 0)).shape, (5, 3, 5, 3))
         np.testing.assert_allclose(run(tf.tensordot(x, x.T, 1)), x @ x.T)
         np.testing.assert_allclose(run(tf.einsum("ij,jk", x, x.T)), x @ x.T)
         unknown = tf.placeholder(tf.float64)
         np.testing.assert_allclose(run(tf.tensordot(unknown, x, [[-1], [0]]), {unknown: x.T}), x.T @ x)
-        chol = np.linalg.cholesky(SYMMETRIC)
-        np.testing.assert_allclose(SYMMETRIC @ run(tf.cholesky_solve(chol, x[:3])), x[:3], atol=1e-12)
         with pytest.raises(ValueError, match="Only one of transpose_a and adjoint_a can be True"):
             tf.matmul(x, x, transpose_a=True, adjoint_a=True)
         with pytest.raises(ValueError, match="a label appearing more than once: ij->jiij"):
@@ -130,7 +115,7 @@ def test_singular_values_of_complex_matrices_have_a_gradient() -> None:
     random = np.random.default_rng(2)
     value = random.normal(size=(3, 2)) + 1j * random.normal(size=(3, 2))
     matrix = tf.placeholder(tf.complex128, [3, 2])
-    (gradient,) = tf.gradients(tf.svd(matrix, compute_uv=False), matrix)
+    (gradient,) = tf.gradients(svd(matrix, compute_uv=False), matrix)
     step = random.normal(size=(3, 2)) + 1j * random.normal(size=(3, 2))
 
     def total(x: np.ndarray) -> float:
@@ -144,7 +129,7 @@ def test_singular_values_of_complex_matrices_have_a_gradient() -> None:
 
 def test_second_gradients_of_singular_vectors_are_finite_in_float32() -> None:
     matrix = tf.constant(np.random.default_rng(2).normal(size=(4, 3)), tf.float32)
-    (first,) = tf.gradients([tf.abs(part) for part in tf.svd(matrix)], matrix)
+    (first,) = tf.gradients([tf.abs(part) for part in svd(matrix)], matrix)
     (second,) = tf.gradients(tf.square(first), matrix)
     with tf.Session() as session:
         assert np.isfinite(session.run(second)).all()

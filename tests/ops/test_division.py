@@ -52,15 +52,5 @@ CASES = [
         np.float32([-1, 1, NAN, -1, NAN, 1, INF, 0]),
         label="floats",
     ),
-    OpCase("TruncateDiv", SIGNS, np.int32([3, -3, -3, 3]), gradient=(), errors=BY_ZERO),
-    OpCase("TruncateDiv", [np.float32([7, -7]), np.float32([2, 2])], np.float32([3, -3]), gradient=(), label="floats"),
-    OpCase("TruncateMod", SIGNS, np.int32([1, -1, 1, -1]), gradient=(), errors=BY_ZERO),
-    OpCase("TruncateMod", [(2, 3), (3,)], lambda x, y: x - y * np.trunc(x / y), low=0.5, gradient=(), label="floats"),
-    OpCase("Mod", SIGNS, np.int32([1, -1, 1, -1]), gradient=(), errors=BY_ZERO),
-    OpCase("Mod", [np.float32([7, -7]), np.float32([2, 2])], np.float32([1, -1]), gradient=(), label="floats"),
-    OpCase("Xdivy", [(2, 3), (3,)], lambda x, y: x / y, low=0.5, dtypes=["float32", "float64"]),
-    OpCase("Xdivy", [np.float32([0, 0, 3]), np.float32([0, NAN, 2])], np.float32([0, 0, 1.5]), label="zero"),
-    OpCase("Xlogy", [(2, 3), (3,)], lambda x, y: x * np.log(y), low=0.5, dtypes=["float32", "float64"]),
-    OpCase("Xlogy", [np.float32([0, 0, 3]), np.float32([0, -1, 1])], np.float32([0, 0, 0]), label="zero"),
 ]
 test_rows = op_tests(CASES)

@@ -46,24 +46,6 @@ def test_rows_and_their_gradient(combiner: str, weighted: bool, parts: int) -> N
             np.testing.assert_allclose(slope[row], combined(unit, weights, combiner).sum(axis=0), rtol=1e-5)
 
 
-def test_ids_as_they_come() -> None:
-    indices = np.int64([[0, 0, 0], [0, 1, 0], [0, 1, 1], [1, 0, 1]])
-    with tf.Graph().as_default(), tf.Session() as session:
-        ids = tf.SparseTensor(indices, tf.constant([2, -7, 3, 1], tf.int64), [2, 2, 3])
-        weights = tf.SparseTensor(indices, [1.0, 1.0, 1.0, -0.5], [2, 2, 3])
-        rows = session.run(
-            {
-                "zeros": tf.nn.safe_embedding_lookup_sparse(TABLE, ids),
-                "default": tf.nn.safe_embedding_lookup_sparse(TABLE, ids, weights, default_id=4),
-                "sum": tf.nn.safe_embedding_lookup_sparse([TABLE], ids, weights, combiner="sum"),
-            }
-        )
-    zero = np.zeros(3)
-    np.testing.assert_allclose(rows["zeros"], [[TABLE[2], TABLE[3]], [TABLE[1], zero]])
-    np.testing.assert_allclose(rows["default"], [[TABLE[2], TABLE[3]], [TABLE[4], TABLE[4]]])
-    np.testing.assert_allclose(rows["sum"], [[TABLE[2], TABLE[3]], [-0.5 * TABLE[1], zero]])
-
-
 def test_what_is_refused() -> None:
     with tf.Graph().as_default():
         ids = tf.SparseTensor(INDICES, IDS, DIMS)
@@ -76,6 +58,3 @@ def test_what_is_refused() -> None:
                 tf.nn.embedding_lookup_sparse(*arguments, combiner="sum")
         with pytest.raises(ValueError, match="combiner must be one of 'mean', 'sqrtn' or 'sum', got x"):
             tf.nn.embedding_lookup_sparse(TABLE, ids, None, combiner="x")
-        for tables in (None, []):
-            with pytest.raises(ValueError, match="Missing embedding_weights"):
-                tf.nn.safe_embedding_lookup_sparse(tables, ids)

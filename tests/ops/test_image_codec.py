@@ -64,16 +64,10 @@ def test_jpeg_comes_close(options):
     assert pixels.dtype == np.uint8 and np.abs(pixels.astype(int) - SMOOTH).mean() < 3
 
 
-def test_jpeg_header_scale_and_window():
+def test_jpeg_scale_and_channels():
     data = saved(SMOOTH, "JPEG", quality=95)
-    shape, wide = run(tf.image.extract_jpeg_shape(data), tf.image.extract_jpeg_shape(data, tf.int64))
-    assert shape.tolist() == [23, 17, 3] and wide.dtype == np.int64
     assert run(tf.image.decode_jpeg(data, ratio=2)).shape == (12, 9, 3)
     assert run(tf.image.decode_jpeg(data, channels=1)).shape == (23, 17, 1)
-    whole, part = run(tf.image.decode_jpeg(data), tf.image.decode_and_crop_jpeg(data, [3, 5, 11, 7]))
-    np.testing.assert_array_equal(part, whole[3:14, 5:12])
-    with pytest.raises(InvalidArgumentError, match="crop window"):
-        run(tf.image.decode_and_crop_jpeg(data, [3, 5, 21, 7]))
     with pytest.raises(InvalidArgumentError, match="ratio must be 1, 2, 4, or 8"):
         run(tf.image.decode_jpeg(data, ratio=3))
 
@@ -164,12 +158,3 @@ def test_static_shapes():
     assert tf.image.encode_png(tf.zeros([2, 5, 7, 3], tf.uint8)).shape.as_list() == [2]
     with pytest.raises(ValueError, match="Shape must be rank 0 but is rank 1"):
         tf.image.decode_png(tf.placeholder(tf.string, [2]))
-
-
-def test_jpeg_quality_keeps_the_channels():
-    with tf.Graph().as_default(), tf.Session() as session:
-        for known, channels in (([4, 6, 1], 1), ([4, 6, None], None)):
-            image = tf.placeholder(tf.uint8, known)
-            adjusted = tf.image.adjust_jpeg_quality(image, 90)
-            assert adjusted.shape.as_list() == [None, None, channels]
-            assert session.run(adjusted, {image: np.full([4, 6, 1], 7)}).tolist() == np.full([4, 6, 1], 7).tolist()

@@ -9,7 +9,6 @@ import pytest
 
 import tfexp as tf
 from tfexp.ops import initializers as init
-from tfexp.ops import initializers_v2
 from tfexp.ops import matrix_initializers as matrix
 
 CONFIGS: list[tuple[Any, dict[str, Any]]] = [
@@ -126,18 +125,3 @@ def test_whole_numbers_have_a_least_one() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         found = session.run(tf.random_uniform_initializer(maxval=10, dtype=tf.int32, seed=1)([3]))
     assert found.dtype == np.int32 and found.tolist() == [7, 9, 3]
-
-
-@pytest.mark.parametrize(
-    ("name", "dtype", "message"),
-    [
-        ("Ones", tf.string, "numeric or boolean"),
-        ("RandomUniform", tf.bool, "float or integer"),
-        ("GlorotUniform", tf.int32, "floating point"),
-        ("Orthogonal", tf.int32, "floating point"),
-        ("Identity", tf.string, "floating point"),
-    ],
-)
-def test_initializers_of_version_2_refuse_types_that_they_have_no_values_of(name, dtype, message):
-    with pytest.raises(ValueError, match=f"Expected {message}"):
-        getattr(initializers_v2, name)()((2, 2), dtype=dtype)

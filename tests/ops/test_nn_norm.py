@@ -50,8 +50,6 @@ CASES = [
     OpCase(
         "TopKV2", [np.float32([[3, 7, 7, 3]]), np.int32(3)], [np.float32([[7, 7, 3]]), np.int32([[1, 2, 0]])], label="ties"
     ),
-    OpCase("TopK", [(3, 5)], largest, attrs={"k": 2}, dtypes=["float32", "int32"]),
-    OpCase("TopK", [(3, 5)], lambda x: largest(x, 1), attrs={"k": 1}, label="one"),
     OpCase("InTopKV2", [PREDICTIONS, TARGETS, np.int32(1)], np.array(BEST), gradient=()),
     OpCase(
         "InTopKV2",
@@ -61,18 +59,6 @@ CASES = [
         label="no classes",
     ),
     OpCase("InTopKV2", [PREDICTIONS, TARGETS, np.int32(2)], np.array(BEST_TWO), gradient=(), label="two"),
-    OpCase(
-        "InTopK",
-        [PREDICTIONS, TARGETS],
-        np.array(BEST),
-        attrs={"k": 1},
-        gradient=(),
-        errors=[
-            Error([(2, 3), np.int32([1, 2, 0])], ValueError, "Dimensions must be equal, but are 2 and 3"),
-            Error([(2, 3), np.int32([1, 2, 0])], InvalidArgumentError, "must match length of targets 3"),
-            Error([(3,), np.int32([1, 2, 0])], InvalidArgumentError, "predictions must be 2-dimensional"),
-        ],
-    ),
 ]
 test_rows = op_tests(CASES)
 
@@ -143,12 +129,8 @@ def test_dropout_refuses() -> None:
             tf.nn.dropout([1.0], rate=tf.constant(0.5, tf.float64))
 
 
-def test_sums_of_integers_are_integers_and_know_their_shape() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        count, total, squares = session.run(tf.nn.sufficient_statistics([[1, 2, 3], [4, 5, 6]], [1])[:3])
-        assert (count, total.tolist(), squares.tolist()) == (3, [6, 15], [14, 77])
-        large = tf.placeholder(tf.float32, [4097, 4099, 3])
-        assert session.run(tf.nn.sufficient_statistics(large, [0, 1, 2])[0]) == np.float32(4097 * 4099 * 3), "rounded once"
+def test_a_sum_knows_its_shape() -> None:
+    with tf.Graph().as_default():
         unknown = [tf.placeholder(tf.int32) for _ in range(2)]
         assert tf.accumulate_n(unknown, shape=[2, 4]).shape.as_list() == [2, 4]
 

@@ -193,30 +193,6 @@ CASES = [
         ],
     ),
     OpCase(
-        "MaxPoolV2",
-        [(2, 4, 5, 3), np.int32([1, 2, 2, 1]), np.int32([1, 2, 2, 1])],
-        lambda x, k, s: max_pool(x),
-        attrs={"padding": "VALID"},
-        dtypes=[*FLOATS, "int32"],
-        errors=[
-            Error([(2, 5, 5, 3), np.int32([1, 2, 2]), np.int32([1, 2, 2, 1])], ValueError, "Dimension must be 4 but is 3"),
-        ],
-    ),
-    OpCase(
-        "MaxPoolGradV2",
-        [*like(X, max_pool(X), distinct(2, 2, 2, 3)), np.int32([1, 2, 2, 1]), np.int32([1, 2, 2, 1])],
-        lambda x, y, dy, k, s: max_pool_grad(x, y, dy),
-        attrs={"padding": "VALID"},
-        numeric=False,
-    ),
-    OpCase(
-        "MaxPoolGradGradV2",
-        [*like(X, max_pool(X), distinct(2, 4, 5, 3)), np.int32([1, 2, 2, 1]), np.int32([1, 2, 2, 1])],
-        lambda x, y, g, k, s: max_pool_second(x, y, g),
-        attrs={"padding": "VALID"},
-        numeric=False,
-    ),
-    OpCase(
         "MaxPoolWithArgmax", [(2, 4, 5, 3)], argmax, attrs=PAIRS, dtypes=FLOATS, second=False, gradient=(), numeric=False
     ),
     OpCase(
@@ -240,13 +216,6 @@ CASES = [
                 "argmax must be in [0, 60), but reaches from",
             )
         ],
-    ),
-    OpCase(
-        "MaxPoolGradGradWithArgmax",
-        [*like(X, distinct(2, 4, 5, 3)), argmax(X)[1]],
-        lambda x, g, places: max_pool_second(x, max_pool(x), g),
-        attrs=PAIRS,
-        numeric=False,
     ),
     OpCase(
         "MaxPool3D",
@@ -439,9 +408,3 @@ def test_sizes_of_windows() -> None:
     with tf.Session() as session:
         found = session.run(tf.nn.max_pool_with_argmax(x, 2, [2, 2], "VALID")[1])
     assert found.ravel().tolist() == [5, 7, 13, 15]
-
-
-def test_an_array_is_one_constant_of_a_pool_of_any_rank() -> None:
-    with tf.Graph().as_default() as graph:
-        tf.nn.avg_pool_v2(np.ones([1, 4, 4, 2], np.float32), 2, 2, "SAME")
-        assert [op.name for op in graph.get_operations()] == ["AvgPool/value", "AvgPool"]

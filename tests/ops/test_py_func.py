@@ -12,7 +12,6 @@ from tensorboard.compat.proto import graph_pb2
 
 import tfexp as tf
 from tfexp.core import errors
-from tfexp.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -99,13 +98,12 @@ def test_results_that_do_not_fit(session: Any, value: Any, types: Any, error: An
         (errors.NotFoundError(None, None, "why"), errors.UnknownError),
     ],
 )
-@pytest.mark.parametrize("make", [tf.py_func, tf.py_function])
-def test_what_functions_raise(session: Any, raised: Exception, error: Any, make: Any) -> None:
+def test_what_functions_raise(session: Any, raised: Exception, error: Any) -> None:
     def fails() -> None:
         raise raised
 
     with pytest.raises(error, match=rf"{type(raised).__name__}: '?why'?\nTraceback (?s:.*) in fails\n(?s:.*)node mine"):
-        session.run(make(fails, [], tf.float32, name="mine"))
+        session.run(tf.py_func(fails, [], tf.float32, name="mine"))
 
 
 @pytest.mark.usefixtures("only_new_garbage")
@@ -149,24 +147,6 @@ def test_stateful_functions_run_each_time(session: Any) -> None:
     assert sorted(session.run([one, other])) == [3, 4]
 
 
-def test_py_function(session: Any) -> None:
-    """Its function has eager tensors; the gradient is that of its last call, and there is no second one."""
-    x = tf.placeholder(tf.float32, [3])
-
-    def function(a: Any) -> Any:
-        assert tf.executing_eagerly()
-        return tf.reduce_sum(a * a) if a.numpy()[0] > 0 else tf.reduce_sum(a)
-
-    y = tf.py_function(function, [x], tf.float32)
-    (grad,) = tf.gradients(y, x)
-    assert session.run([y, grad], {x: [1, 2, 3]})[1].tolist() == [2, 4, 6]
-    assert session.run([y, grad], {x: [-1, 2, 3]})[1].tolist() == [1, 1, 1]
-    assert session.run(tf.py_function(lambda a: [a, a], [[1.5]], tf.float32)).tolist() == [1.5]
-    assert tf.gradients(grad, x) == [None]
-    with pytest.raises(errors.UnimplementedError, match="no second derivative"):
-        session.run(tf.gradients(grad, grad.op.inputs[0]), {x: [1, 2, 3]})
-
-
 def test_eager() -> None:
     from tfexp.runtime.eager import eager_mode
 
@@ -188,16 +168,9 @@ def test_arrays_that_no_tensor_holds(session: Any, kind: Any, text: str) -> None
         called(session, lambda: np.zeros([2], kind), [], [tf.float32])
 
 
-def test_a_variable_does_not_leave_a_py_function(session: Any) -> None:
-    with pytest.raises(errors.UnknownError, match="RuntimeError: Attempting to return a variable"):
-        session.run(tf.py_function(lambda: tf.Variable(2.0), [], tf.float32))
-
-
 def test_what_stands_for_no_results() -> None:
     assert tf.py_func(lambda: None, [], [], stateful=False) == []
-    assert [make(lambda: None, [], []).type for make in (tf.py_func, tf.py_function)] == ["PyFunc", "EagerPyFunc"]
-    with eager_mode():
-        assert tf.py_function(lambda: None, [], []) == []
+    assert tf.py_func(lambda: None, [], []).type == "PyFunc"
 
 
 def test_the_exception_comes_again_behind_its_traceback(session: Any) -> None:

@@ -12,7 +12,6 @@ import pytest
 import tfexp as tf
 from tests.golden.random_cases import LARGE, RUNS, VALUES, Case, cases, checksum, kept
 from tfexp.core.op import get_op
-from tfexp.ops.random_truncated import parameterized_truncated_normal
 
 CASES = {case.key: case for case in cases()}
 
@@ -202,37 +201,7 @@ def test_a_crop_larger_than_its_value_is_refused_when_it_runs() -> None:
             session.run(crop)
 
 
-def test_normal_numbers_within_bounds_of_each_batch() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        values = parameterized_truncated_normal([3, 2000], 1.0, 2.0, [0.0, 9.0, -31.0], [2.0, 20.0, -29.0], seed=1)
-        low, high, far = session.run(values)
-        bad = parameterized_truncated_normal([2], minvals=1.0, maxvals=0.0)
-        with pytest.raises(tf.errors.InvalidArgumentError, match="minvals below maxvals"):
-            session.run(bad)
-    assert low.min() >= 0 and low.max() <= 2 and abs(low.mean() - 1) < 0.05
-    # Beyond four deviations, a tail: its mean is 1 + 2 * density(4) / (1 - distribution(4)).
-    assert high.min() >= 9 and abs(high.mean() - 9.4509) < 0.05
-    assert far.min() >= -31 and far.max() <= -29 and abs(far.mean() + 29.125) < 0.05
-
-
 # What TensorFlow 1.15 draws, first and in a second run: of normals, of uniform numbers, and of the tail.
-@pytest.mark.parametrize(
-    ("bounds", "first", "again"),
-    [
-        ((-2.0, 2.0), [1.061662, -0.878578, 0.111872], [1.727153, -0.158963, -0.925097]),
-        ((-1.0, 1.0), [-0.226141, -0.279948, 0.953759], [-0.555594, -0.470786, 0.296573]),
-        ((3.0, 4.0), [3.287489, 3.007082, 3.207575], [3.455424, 3.131230, 3.288455]),
-        ((-4.0, -3.0), [-3.287489, -3.007082, -3.207575], [-3.455424, -3.131230, -3.288455]),
-    ],
-)
-def test_truncated_numbers_of_a_seed(bounds: tuple[float, float], first: list[float], again: list[float]) -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        values = parameterized_truncated_normal([3], minvals=bounds[0], maxvals=bounds[1], seed=3)
-        for expected in (first, again):
-            np.testing.assert_allclose(session.run(values), expected, rtol=0, atol=2e-6)
-        no_bounds = parameterized_truncated_normal([3], minvals=-np.inf, maxvals=np.inf)
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid parameters"):
-            session.run(no_bounds)
 
 
 def test_rates_without_numbers() -> None:

@@ -90,7 +90,6 @@ REDUCTIONS = [
     *reduction("Prod", product, low=0.5, high=1.5, tolerance=1e-4),
     *reduction("Max", lambda row: sorted(row)[-1], REAL, second=False),
     *reduction("Min", lambda row: sorted(row)[0], REAL, second=False),
-    *reduction("EuclideanNorm", lambda row: np.sqrt(np.sum(row * row)), ["float32", "float64"], low=0.5, tolerance=1e-5),
 ]
 # The column-wise sum has a gradient too: only its numeric check is left to the smaller rows.
 REDUCTIONS = [
@@ -265,22 +264,12 @@ def test_axes_named_twice_count_once() -> None:
         assert session.run(tf.reduce_max(x, fed), {fed: axes}).tolist() == [8.0, 16.0, 32.0]
 
 
-def test_variances_have_the_type_of_what_varies() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        assert session.run(tf.math.reduce_variance([[1, 5], [3, 4]], axis=1)).tolist() == [4, 0]
-        whole = session.run(tf.math.reduce_variance(np.complex64([1 + 2j, 3 - 2j])))
-        assert whole.dtype == np.complex64 and whole == -3 - 4j
-        assert session.run(tf.math.reduce_std(np.complex128([2j, -2j]))) == 2j
-
-
 def test_composite_reductions() -> None:
     x = np.array([[1.0, 2.0, 1000.0], [-1e9, -1e9, -1e9]])
     y = np.array([[0.0, 2.0, 5.0], [0.0, 0.0, -1.0]])
     with tf.Graph().as_default(), tf.Session() as session:
         assert session.run(tf.reduce_logsumexp(x, axis=1)) == pytest.approx([1000.0, -1e9 + np.log(3)])
         assert session.run(tf.reduce_logsumexp(-np.inf)) == -np.inf
-        assert session.run(tf.math.reduce_variance(y)) == pytest.approx(np.var(y))
-        assert session.run(tf.math.reduce_std(y, axis=1, keepdims=True)) == pytest.approx(np.std(y, axis=1, keepdims=True))
         assert session.run(tf.count_nonzero(y, axis=1)).tolist() == [2, 1]
         assert session.run(tf.count_nonzero(["", "a"])) == 1
 

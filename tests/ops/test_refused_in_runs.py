@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tfexp as tf
-from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import get_op
 from tfexp.runtime.eager import eager_mode
 
@@ -27,14 +27,7 @@ ROWS = [
         {},
         "Input 1 has shape [2 7 10] and doesn't match input 0 with shape [2 3 5].",
     ),
-    ("CompareAndBitpack", [np.ones((2, 6)), np.float64(0)], {}, "should be divisible by 8, but saw shape: [2,6]"),
     ("ResizeBicubic", [np.ones((1, 2, 3, 0)), np.int32([2, 2])], {}, "image must have at least one channel"),
-    (
-        "Dilation2DBackpropFilter",
-        [np.ones((2, 5, 2, 3)), np.ones((2, 2, 3)), np.ones((2, 4, 1, 3))],
-        {"strides": [1, 1, -1, 1], "rates": [1] * 4, "padding": "VALID"},
-        "Stride must be > 0, but got -1",
-    ),
     (
         "Conv2DBackpropInput",
         [np.int32([[2, 4]]), np.ones((2, 2, 2, 3)), np.ones((2, 3, 2, 3))],
@@ -48,24 +41,6 @@ ROWS = [
         "filter_sizes input must be 1-dim",
     ),
     (
-        "MaxPoolV2",
-        [np.ones((2, 4, 3, 2)), np.int32(2), np.int32([1] * 4)],
-        {"padding": "SAME"},
-        "ksize must be a vector of 4",
-    ),
-    (
-        "MatrixSolveLs",
-        [np.ones((3, 2)), np.ones((3, 2)), np.float64([1])],
-        {},
-        "l2_regularizer must be scalar, got shape [1]",
-    ),
-    (
-        "SparseReduceSumSparse",
-        [np.int64([[0, 1]]), np.ones(1), np.int64([2, 3]), np.int32([[0]])],
-        {},
-        "Expected reduction_axes to be a scalar or a vector; got shape: [1,1]",
-    ),
-    (
         "MatrixSolve",
         [np.ones((2, 3, 3)), np.ones((1, 3, 5))],
         {},
@@ -76,7 +51,6 @@ ROWS = [
     ("MatrixSolve", [np.ones((2, 3)), np.ones((3, 5))], {}, "First input (lhs) must be a square matrix."),
     ("MatrixInverse", [np.ones((2, 3))], {}, "Input matrix must be square."),
     ("MatrixInverse", [np.ones(3)], {}, "Input tensor 0 must have rank >= 2, got 1"),
-    ("CholeskyGrad", [np.ones((2, 3, 3)), np.ones((3, 3))], {}, "All input tensors must have the same rank."),
     ("BroadcastGradientArgs", [np.int32([[1]]), np.int32([1, 1])], {}, "In[0] must be a vector.[1,1]"),
     (
         "MirrorPadGrad",
@@ -92,22 +66,6 @@ ROWS = [
     ),
     ("BroadcastTo", [np.ones((3, 1)), np.int32([2, -1, 0])], {}, "Dimension -1 must be >= 0"),
     ("ScatterNd", [np.int32([[1]]), np.ones((1, 2)), np.int32([-1, 2])], {}, "Dimension -1 must be >= 0"),
-    (
-        "SparseSliceGrad",
-        [np.ones(1), np.zeros((3, 2), np.int64), np.zeros(3, np.int64), np.zeros((1, 2), np.int64)],
-        {},
-        "Expected input_start to be a vector of length 2 but got",
-    ),
-    ("TridiagonalSolve", [np.ones((2, 3, 5)), np.ones((1, 5, 7))], {}, "must have the same outer dimensions."),
-    ("TridiagonalSolve", [np.ones((2, 3, 5)), np.ones((5, 7))], {}, "All input tensors must have the same rank."),
-    ("TridiagonalMatMul", [np.ones((2, 3, 5))] * 3 + [np.ones((2, 5, 7))], {}, "Invalid superdiagonal shape."),
-    ("TridiagonalMatMul", [np.ones((2, 1, 5))] * 3 + [np.ones((2, 4, 7))], {}, "Invalid superdiagonal shape."),
-    (
-        "TridiagonalMatMul",
-        [np.ones((2, 1, 5)), np.ones((2, 1, 5)), np.ones((1, 2, 1, 5)), np.ones((2, 5, 7))],
-        {},
-        "Invalid subdiagonal shape. It is [1,2,1,5], not [2,1,5].",
-    ),
     *(
         (op, [np.ones((3, 5)), *rest], {}, text)
         for k, text in (
@@ -118,10 +76,7 @@ ROWS = [
             ([-2, 5], "upper_diag_index is out of bound: 5. It must be between -3 and 5"),
             ([2, -1], "lower_diag_index must not be larger than upper_diag_index: 2 > -1"),
         )
-        for op, rest in (
-            ("MatrixDiagPartV2", [np.array(k, np.int32), np.float64(0)]),
-            ("MatrixSetDiagV2", [np.ones((2, 3)), np.array(k, np.int32)]),
-        )
+        for op, rest in ()
     ),
     ("Diag", [np.float32(1)], {}, "Input must be at least rank 1, got 0"),
     ("DiagPart", [np.ones((2, 3))], {}, "Invalid shape [2,3]: dimensions 0 and 1 do not match."),
@@ -143,10 +98,6 @@ ROWS = [
     ("GatherV2", [np.ones((2, 3)), np.int32([0]), np.int32(2)], {}, "Expected axis in the range [-2, 2), but got 2"),
     ("GatherV2", [np.ones((2, 3)), np.int32([0]), np.int32([0, 1])], {}, "axis must be scalar"),
     ("ListDiff", [np.ones((1, 1)), np.ones(1)], {}, "x should be a 1D vector"),
-    ("MatrixDiag", [np.float32(1)], {}, "diagonal must be at least 1-dim, received shape: []"),
-    ("MatrixDiagPart", [np.ones(3)], {}, "input must be at least 2-dim, received shape: [3]"),
-    ("MatrixSetDiag", [np.float64(1), np.ones(1)], {}, "input must be at least 2-dim"),
-    ("MatrixSetDiag", [np.ones((1, 1)), np.float64(1)], {}, "diagonal must be at least 1-dim"),
     ("LinSpace", [np.float32([1]), np.float32(2), np.int32(3)], {}, "start must be a scalar, not shape [1]"),
     ("MatrixBandPart", [np.ones((3, 3)), np.int64([1]), np.int64(0)], {}, "num_lower must be a scalar, not shape [1]"),
     ("SparseToDense", [np.int32([[0, 1]]), np.int32([[3, 3]]), np.int32([1]), np.int32(0)], {}, "got shape [1,2]"),
@@ -175,30 +126,6 @@ ROWS = [
         [np.ones(1), np.int64([0]), np.int64([[0]]), np.int64([[0]])],
         {},
         "Input indices should be matrices but received shapes: [1] and [1,1] and [1,1]",
-    ),
-    (
-        "SparseSliceGrad",
-        [np.ones(1), np.int64([[0, 1]]), np.int64([0]), np.int64([[0]])],
-        {},
-        "The input and output should have the same ndims: got: 2 and 1",
-    ),
-    (
-        "SparseSliceGrad",
-        [np.ones(1), np.int64([0]), np.int64([0]), np.int64([[0]])],
-        {},
-        "Input and output indices should be matrices but received shapes: [1] and [1,1]",
-    ),
-    (
-        "CropAndResizeGradImage",
-        [np.ones((1, 0, 2, 1), np.float32), np.float32([[0, 0, 1, 1]]), np.int32([0]), np.int32([1, 2, 2, 1])],
-        {"T": tf.float32},
-        "grads dimensions must be positive",
-    ),
-    (
-        "MatrixSolveLs",
-        [np.ones((3, 2)), np.ones((2, 1)), np.float64(0)],
-        {},
-        "Input matrix and rhs are incompatible: [3,2] and [2,1]",
     ),
     ("MatrixDeterminant", [np.eye(2, dtype=np.float16)], {}, "No OpKernel was registered to support Op 'MatrixDeterminant'"),
     (
@@ -239,23 +166,12 @@ def test_refused(op, inputs, attrs, text):
     assert text in caught.value.message
 
 
-def test_cross_products_of_other_vectors():
-    with tf.Graph().as_default(), tf.Session() as session:
-        vectors = tf.placeholder(tf.float32)
-        product = tf.cross(vectors, vectors)
-        with pytest.raises(FailedPreconditionError, match="only defined for 3-element vectors"):
-            session.run(product, {vectors: np.ones((2, 2))})
-
-
 @pytest.mark.parametrize(
     ("build", "error", "text"),
     [
         (lambda: tf.concat([tf.zeros([]), tf.ones([])], 0), ValueError, "Can't concatenate scalars"),
         (lambda: tf.expand_dims([1, 2], [0, 1]), ValueError, "must be a tensor with a single value"),
         (lambda: tf.one_hot([1], -3), ValueError, "must be non-negative but is -3"),
-        (lambda: get_op("Bincount")([1], -1, [0]), ValueError, r"size \(-1\) must be non-negative"),
-        (lambda: get_op("Bucketize")([1], boundaries=["a"]), TypeError, "Expected float.*boundaries"),
-        (lambda: get_op("Bucketize")([1], boundaries=0), TypeError, "Expected list.*boundaries"),
     ],
 )
 def test_refused_when_built(build, error, text):
@@ -277,7 +193,6 @@ TEXTS = [
     ("RegexReplace", [["ab"], ["a"], "b"], {}, "Pattern must be a scalar, not shape [1]"),
     ("RegexReplace", [["ab"], "a", ["b"]], {}, "Rewrite must be a scalar, not shape [1]"),
     ("StringSplit", [[["a b"]], " "], {}, "input must be a vector, got shape: [1,1]"),
-    ("StringSplitV2", [["a b"], [" "]], {}, "sep must be a scalar, not shape [1]"),
 ]
 
 
@@ -307,19 +222,6 @@ def test_the_shape_rules_words_are_said_eagerly():
         tf.one_hot([1], tf.constant([3]))
 
 
-@pytest.mark.parametrize("axis", [2, -3])
-def test_joining_along_an_axis_that_is_not_there(axis):
-    with tf.Graph().as_default(), tf.Session() as session:
-        axes = tf.placeholder(tf.int32)
-        with pytest.raises(tf.errors.OutOfRangeError, match="Invalid reduction dimension"):
-            session.run(tf.reduce_join([["a", "b"]], axes), {axes: axis})
-
-
-def test_sparse_transpose_by_too_few_axes():
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="1 and 2 are not compatible"):
-        tf.sparse_transpose(tf.SparseTensor([[0, 1]], [1], [2, 2]), [0])
-
-
 def test_the_upper_bound_of_a_band_decides_for_a_number():
     with tf.Graph().as_default(), tf.Session() as session:
         band = tf.matrix_band_part(np.ones((2, 2)), 0, tf.constant(0, tf.int64))
@@ -345,7 +247,6 @@ ONES = {"strides": [1] * 4, "padding": "VALID"}
             {**ONES, "ksize": [1] * 4},
             "must be equal, but are 3 and 7",
         ),
-        ("MaxPoolGradGradV2", "fffii", [VOLUME, None, [2, 4, 5, 7], [4], [4]], {"padding": "SAME"}, "but are 3 and 7"),
     ],
 )
 def test_shapes_that_cannot_be_are_refused_when_built(op, types, shapes, attrs, text):
@@ -360,5 +261,3 @@ def test_a_second_gradient_of_pooling_has_the_pooled_shape():
         x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32, [2, 2, 2, 3])
         sizes = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1]}
         assert get_op("MaxPoolGradGrad")(x, y, x, padding="SAME", **sizes).shape.as_list() == [None] * 4
-        whole = tf.placeholder(tf.float32, VOLUME)
-        assert get_op("MaxPoolGradGradV2")(whole, y, whole, *sizes.values(), padding="VALID").shape == [2, 2, 2, 3]

@@ -175,10 +175,6 @@ def test_uninitialized_variables_are_named() -> None:
                     session.run(op)
         session.run(v.initializer)
         assert session.run(v.is_initialized())
-        session.run(get_op("DestroyResourceOp")(v.handle))
-        assert not session.run(v.is_initialized())
-        with pytest.raises(errors.NotFoundError, match="some/name"):
-            session.run(get_op("DestroyResourceOp")(v.handle, ignore_lookup_error=False))
 
 
 def test_counting_up() -> None:

@@ -8,6 +8,7 @@ import pytest
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.ops.sets import set_difference, set_intersection, set_size
 
 OPERATIONS = {"a-b": set.difference, "b-a": lambda a, b: b - a, "intersection": set.intersection, "union": set.union}
 DENSE1 = np.int64([[[1, 2, 2], [3, 4, 5]], [[6, 6, 6], [7, 8, -9]]])
@@ -39,6 +40,30 @@ def combined(a, b, operation, outer, dtype):
 
 def words(array):
     return np.vectorize(lambda v: b"w%d" % v, otypes=[object])(array)
+
+
+def test_without_validation_the_order_does_not_matter() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.SparseTensor([[1, 0], [0, 0]], [1, 2], [2, 1])
+        assert session.run(set_difference([[1], [2]], x, validate_indices=False)).values.tolist() == [1, 2]
+        assert session.run(set_size(x, validate_indices=False)).tolist() == [1, 1]
+
+
+def test_integers_far_apart() -> None:
+    ends = [[-(2**63), 2**63 - 1, 0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        found = session.run(set_intersection(tf.constant(ends, tf.int64), tf.constant([[5, 2**63 - 1]], tf.int64)))
+    assert found.values.tolist() == [2**63 - 1]
+
+
+def test_types_that_sets_are_not_made_of() -> None:
+    with tf.Graph().as_default():
+        with pytest.raises(TypeError, match="'a' has invalid dtype"):
+            set_intersection([[1.0]], [[1.0]])
+        with pytest.raises(TypeError, match="Types don't match"):
+            set_difference([[1]], tf.constant([[1.0]]))
+        with pytest.raises(TypeError, match="Expected `SparseTensor`"):
+            set_size([[1]])
 
 
 UNSORTED = "indices[1] = [0,0,0] is out of order. Many sparse ops require sorted indices."
@@ -115,27 +140,3 @@ CASES += [
     ),
 ]
 test_rows = op_tests(CASES)
-
-
-def test_without_validation_the_order_does_not_matter() -> None:
-    with tf.Graph().as_default(), tf.Session() as session:
-        x = tf.SparseTensor([[1, 0], [0, 0]], [1, 2], [2, 1])
-        assert session.run(tf.sets.union([[1], [2]], x, validate_indices=False)).values.tolist() == [1, 2, 1, 2]
-        assert session.run(tf.sets.size(x, validate_indices=False)).tolist() == [1, 1]
-
-
-def test_integers_far_apart() -> None:
-    ends = [[-(2**63), 2**63 - 1, 0]]
-    with tf.Graph().as_default(), tf.Session() as session:
-        found = session.run(tf.sets.union(tf.constant(ends, tf.int64), tf.constant([[5, 2**63 - 1]], tf.int64)))
-    assert found.values.tolist() == [-(2**63), 0, 5, 2**63 - 1]
-
-
-def test_types_that_sets_are_not_made_of() -> None:
-    with tf.Graph().as_default():
-        with pytest.raises(TypeError, match="'a' has invalid dtype"):
-            tf.sets.union([[1.0]], [[1.0]])
-        with pytest.raises(TypeError, match="Types don't match"):
-            tf.sets.difference([[1]], tf.constant([[1.0]]))
-        with pytest.raises(TypeError, match="Expected `SparseTensor`"):
-            tf.sets.size([[1]])

@@ -8,6 +8,8 @@ import pytest
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
 from tfexp.core.errors import InvalidArgumentError
+from tfexp.ops.nn_dilated import with_space_to_batch
+from tfexp.ops.space_batch import batch_to_space_nd, required_space_to_batch_paddings, space_to_batch_nd
 
 KINDS = ["float32", "float64", "int32", "bool", "complex64", "string"]
 PADS, CROPS = np.int32([[0, 2], [1, 1]]), np.int32([[1, 0], [0, 2]])
@@ -109,56 +111,6 @@ CASES = [
             Error([(6, 1, 1, 3), np.int32([2, 3]), -CROPS], ValueError, "crops cannot be negative", constants=True),
         ],
     ),
-    OpCase(
-        "SpaceToBatch",
-        [(2, 4, 6, 3), np.int32([[0, 0], [1, 1]])],
-        lambda x, pads: space_to_batch(x, (2, 2), pads),
-        attrs={"block_size": 2},
-        dtypes=["float32", "int32"],
-        errors=[Error([(2, 4, 6), np.int32([[0, 0], [1, 1]])], ValueError, "Shape must be rank 4 but is rank 3")],
-    ),
-    OpCase(
-        "BatchToSpace",
-        [(8, 2, 3, 5), np.int32([[1, 0], [0, 2]])],
-        lambda x, crops: batch_to_space(x, (2, 2), crops),
-        attrs={"block_size": 2},
-        dtypes=["float32", "int32"],
-        errors=[
-            Error([(8, 2, 3), np.int32([[1, 0], [0, 2]])], InvalidArgumentError, "Input rank should be: 4 instead of: 3")
-        ],
-    ),
-    OpCase("SpaceToDepth", [(2, 4, 0, 3)], np.zeros((2, 2, 0, 12)), attrs={"block_size": 2}, second=False, label="empty"),
-    OpCase("DepthToSpace", [(2, 0, 3, 4)], np.zeros((2, 0, 6, 1)), attrs={"block_size": 2}, second=False, label="empty"),
-    OpCase(
-        "SpaceToDepth",
-        [(2, 4, 6, 3)],
-        space_to_depth,
-        attrs={"block_size": 2},
-        dtypes=KINDS,
-        errors=[
-            Error([(2, 5, 4, 3)], ValueError, "Dimension size must be evenly divisible by 2 but is 5"),
-            Error([(2, 5, 4, 3)], InvalidArgumentError, "should be divisible by block_size: 2"),
-            Error([(2, 4, 4)], ValueError, "Shape must be rank 4 but is rank 3"),
-        ],
-    ),
-    OpCase(
-        "SpaceToDepth",
-        [(2, 3, 4, 6)],
-        lambda x: np.moveaxis(space_to_depth(np.moveaxis(x, 1, -1)), -1, 1),
-        attrs={"block_size": 2, "data_format": "NCHW"},
-        label="channels second",
-    ),
-    OpCase(
-        "DepthToSpace",
-        [(2, 3, 5, 12)],
-        depth_to_space,
-        attrs={"block_size": 2},
-        dtypes=KINDS,
-        errors=[
-            Error([(2, 5, 4, 3)], ValueError, "Dimension size must be evenly divisible by 4 but is 3"),
-            Error([(2, 5, 4, 3)], InvalidArgumentError, "Input depth dimension 3 should be divisible by: 4"),
-        ],
-    ),
 ]
 test_rows = op_tests(CASES)
 
@@ -175,7 +127,7 @@ def test_blocks_of_other_axes_stay() -> None:
                 seen.append((count, padding))
                 return t
 
-            y = tf.nn.with_space_to_batch(given, [2], "VALID", op, spatial_dims=[2])
+            y = with_space_to_batch(given, [2], "VALID", op, spatial_dims=[2])
             np.testing.assert_array_equal(session.run(y, {fed: x}), x)
             assert seen == [(1, "VALID")]
 
@@ -184,18 +136,18 @@ def test_arguments() -> None:
     with tf.Graph().as_default():
         x = tf.zeros([2, 4, 6, 3])
         with pytest.raises(ValueError, match="dilation_rate must be positive"):
-            tf.nn.with_space_to_batch(x, [0, 1], "VALID", lambda t, n, p: t)
+            with_space_to_batch(x, [0, 1], "VALID", lambda t, n, p: t)
         with pytest.raises(ValueError, match="must have rank at least 10"):
-            tf.nn.with_space_to_batch(x, [2, 1], "VALID", lambda t, n, p: t, spatial_dims=[1, 9])
+            with_space_to_batch(x, [2, 1], "VALID", lambda t, n, p: t, spatial_dims=[1, 9])
         with pytest.raises(ValueError, match="filter_shape must be specified"):
-            tf.nn.with_space_to_batch(x, [2, 1], "SAME", lambda t, n, p: t)
+            with_space_to_batch(x, [2, 1], "SAME", lambda t, n, p: t)
         with pytest.raises(ValueError, match="Invalid padding method 'FOO'"):
-            tf.nn.with_space_to_batch(x, [2, 1], "FOO", lambda t, n, p: t)
-        paddings, crops = tf.required_space_to_batch_paddings(np.zeros(0, np.int32), np.zeros(0, np.int32))
+            with_space_to_batch(x, [2, 1], "FOO", lambda t, n, p: t)
+        paddings, crops = required_space_to_batch_paddings(np.zeros(0, np.int32), np.zeros(0, np.int32))
         assert paddings.shape.as_list() == crops.shape.as_list() == [0, 2]
 
 
-@pytest.mark.parametrize("move", [tf.space_to_batch_nd, tf.batch_to_space_nd])
+@pytest.mark.parametrize("move", [space_to_batch_nd, batch_to_space_nd])
 @pytest.mark.parametrize(
     ("block", "margins", "words"),
     [

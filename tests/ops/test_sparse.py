@@ -7,7 +7,7 @@ import pytest
 
 import tfexp as tf
 from tests.ops.harness import Error, OpCase, op_tests
-from tfexp.core.errors import InternalError, InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError
 
 I = np.int64([[0, 1], [1, 0], [1, 2]])  # noqa: E741
 OTHER = np.int64([[0, 1], [2, 3]])
@@ -93,62 +93,6 @@ CASES = [
                 "Concat dimension must be in range [-2, 2), got 5",
                 attrs={"concat_dim": 5},
             ),
-        ],
-    ),
-    OpCase(
-        "SparseSlice",
-        [I, (3,), DIMS, np.int64([1, 1]), np.int64([9, 9])],
-        lambda i, v, s, b, n: (np.int64([[0, 1]]), v[[2]], np.int64([2, 3])),
-        dtypes=NUMBERS,
-        second=False,
-        errors=[
-            Error(
-                [I, (3,), DIMS, np.int64([1]), np.int64([9, 9])],
-                InvalidArgumentError,
-                "Expected start to be a vector of length 2 but got length 1",
-            )
-        ],
-    ),
-    OpCase(
-        "SparseSliceGrad",
-        [(1,), I, np.int64([1, 1]), np.int64([[0, 1]])],
-        lambda g, i, b, o: np.array([0, 0, g[0]], g.dtype),
-        dtypes=NUMBERS,
-        gradient=(),
-        errors=[
-            Error([(2,), I, np.int64([1, 1]), np.int64([[0, 1]])], InvalidArgumentError, "(#nnz of sum): got 2 and 1"),
-            Error([(1,), I, np.int64([1, 1]), np.int64([[3, 3]])], InternalError, "Num elements:1, used: 0"),
-        ],
-    ),
-    OpCase(
-        "SparseFillEmptyRows",
-        [np.int64([[2, 1], [0, 1], [2, 0]]), (3,), np.int64([4, 4]), ()],
-        lambda i, v, s, d: (
-            np.int64([[0, 1], [1, 0], [2, 1], [2, 0], [3, 0]]),
-            np.array([v[1], d, v[0], v[2], d], v.dtype),
-            np.array([False, True, False, True]),
-            np.int64([2, 0, 3]),
-        ),
-        dtypes=[*NUMBERS, "string"],
-        second=False,
-        errors=[
-            Error([np.int64([[7, 1]]), (1,), DIMS, ()], InvalidArgumentError, "indices(0, 0) is invalid: 7 >= 3"),
-            Error(
-                [np.int64([[0, 0]]), (1,), np.int64([0, 4]), ()],
-                InvalidArgumentError,
-                "Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = 1",
-            ),
-            Error([np.int64([0, 0]), (1,), DIMS, ()], InvalidArgumentError, "indices must be a matrix, saw: [2]"),
-        ],
-    ),
-    OpCase(
-        "SparseFillEmptyRowsGrad",
-        [np.int64([2, 0, 3]), (5,)],
-        lambda m, g: (g[m], (g[1] + g[4]).astype(g.dtype)),
-        dtypes=NUMBERS,
-        gradient=(),
-        errors=[
-            Error([np.int64([0, 7]), (3,)], InvalidArgumentError, "Elements in reverse index must be in [0, 3) but got 7")
         ],
     ),
     OpCase(
@@ -289,21 +233,6 @@ def test_casting_changes_the_values_only() -> None:
     assert found.values.tolist() == [1, 2]
     assert found.values.dtype == np.int32
     assert found.indices.tolist() == [[0, 1], [1, 0]]
-
-
-def test_functions_of_each_element_are_those_of_the_values() -> None:
-    sparse = tf.SparseTensor([[0, 1], [1, 0]], [-0.25, 4.0], [2, 2])
-    with tf.Session() as session:
-        for function, wanted in ((tf.abs, [0.25, 4]), (tf.negative, [0.25, -4]), (tf.square, [0.0625, 16])):
-            found = session.run(function(sparse))
-            np.testing.assert_array_equal(found.indices, [[0, 1], [1, 0]])
-            np.testing.assert_array_equal(found.values, np.array(wanted, np.float32))
-        for function in (tf.sign, tf.tanh, tf.erf, tf.math.bessel_i0e, tf.math.bessel_i1e):
-            found = session.run([function(sparse), function(sparse.values)])
-            np.testing.assert_array_equal(found[0].values, found[1])
-    assert isinstance(tf.sqrt(x=sparse), tf.SparseTensor)
-    with pytest.raises(TypeError, match="SparseTensor"):
-        tf.exp(sparse)
 
 
 @pytest.mark.parametrize("axis", [-3, 2])

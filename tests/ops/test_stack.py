@@ -1,11 +1,11 @@
-"""Stacks: last in first out, bounded, closed."""
+"""Stacks: last in first out, bounded."""
 
 import pytest
 
 import tfexp as tf
 from tfexp.core.op import get_op
 
-stack, push, pop, close = (get_op(name) for name in ("StackV2", "StackPushV2", "StackPopV2", "StackCloseV2"))
+stack, push, pop = (get_op(name) for name in ("StackV2", "StackPushV2", "StackPopV2"))
 
 
 def run(fetches):
@@ -43,7 +43,3 @@ def test_errors_name_the_stack():
         run(pushed(bounded, 1, 2))
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"Stack\[small\] is empty when calling Pop"):
         run(pop(bounded, elem_type=tf.int32))
-    with tf.control_dependencies([close(bounded)]):
-        late = pop(bounded, elem_type=tf.int32)
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Stack\[small\] has already been closed"):
-        run(late)

@@ -228,15 +228,6 @@ def test_a_variable_has_a_value_once_all_of_it_is_there() -> None:
     np.testing.assert_array_equal(ref.value, [0, 1, 2])
 
 
-def test_temporary_variable_lives_for_one_step() -> None:
-    ref = get_op("TemporaryVariable")(shape=[2, 3], dtype=tf.float32, name="temp")
-    full = get_op("AssignAdd")(get_op("Assign")(ref, tf.constant(np.ones([2, 3], np.float32))), ref)
-    value = get_op("DestroyTemporaryVariable")(full, var_name="temp")
-    with tf.Session() as session:
-        for _ in range(2):
-            assert session.run(value).tolist() == [[2.0] * 3] * 2
-
-
 def test_old_variable_op_takes_an_empty_shape_as_unknown() -> None:
     assert get_op("Variable")(shape=[], dtype=tf.float32).get_shape().ndims is None
     assert get_op("Variable")(shape=[2, 3], dtype=tf.float32).get_shape() == [2, 3]
@@ -484,13 +475,3 @@ def test_gradients_stop_at_updates() -> None:
     for name in ("IsVariableInitialized", "CountUpTo", "ScatterUpdate", "ScatterMin", "ScatterMax", "VariableV2"):
         with pytest.raises(LookupError):
             get_gradient(name)
-
-
-def test_temporary_variables_are_found_by_their_name_and_once() -> None:
-    raw = tf.raw_ops
-    with tf.Graph().as_default(), tf.Session() as session:
-        ref = raw.TemporaryVariable(shape=[2], dtype=tf.float32, var_name="one")
-        first, second, other = (raw.DestroyTemporaryVariable(ref=ref, var_name=name) for name in ("one", "one", "other"))
-        for wrong in (other, [first, second]):
-            with pytest.raises(tf.errors.NotFoundError, match="does not exist"):
-                session.run(wrong)

@@ -46,12 +46,6 @@ def test_splitting_all_is_splitting_each(texts: list[bytes], delimiter: str, ski
     _check_split(run(tf.string_split(tf.constant(texts, tf.string, [len(texts)]), delimiter, skip_empty)), wanted)
 
 
-@pytest.mark.parametrize("texts", [MANY, [b" a\tb \n", b"", b"\v", b"c"]], ids=len)
-def test_splitting_at_white_space_and_at_a_byte(texts: list[bytes]) -> None:
-    _check_split(run(tf.strings.split(tf.constant(texts))), [text.split() for text in texts])
-    _check_split(run(tf.strings.split(tf.constant(texts), "a")), [text.split(b"a") for text in texts])
-
-
 def _check_split(made: tf.SparseTensorValue, wanted: list[list[bytes]]) -> None:
     assert made.values.tolist() == [part for parts in wanted for part in parts]
     assert made.indices.tolist() == [[row, i] for row, parts in enumerate(wanted) for i in range(len(parts))]

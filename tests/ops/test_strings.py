@@ -117,10 +117,6 @@ def test_public_functions() -> None:
         assert session.run(tf.as_string([1, 2])).tolist() == [b"1", b"2"]
         assert session.run(tf.string_to_number(["1.5"])).tolist() == [1.5]
         assert session.run(tf.strings.to_number("7", tf.int64)) == 7
-        constant = tf.strings.regex_full_match(["a", "b"], "a")
-        dynamic = tf.strings.regex_full_match(["a", "b"], tf.constant("b"))
-        assert (constant.op.type, dynamic.op.type) == ("StaticRegexFullMatch", "RegexFullMatch")
-        assert session.run([constant, dynamic])[1].tolist() == [False, True]
 
 
 @pytest.mark.parametrize("unknown", [None, [None, 3]])

@@ -121,17 +121,3 @@ def test_a_node_describes_its_summary():
     assert described == tf.summary.SummaryDescription(type_hint="scalar")
     with pytest.raises(ValueError, match="Can't get_summary_description on Const"):
         tf.summary.get_summary_description(tf.constant(1).op.node_def)
-
-
-def test_summaries_of_writers_in_the_graph_are_known_here_too(tmp_path):
-    with tf.Session() as session:
-        with pytest.raises(RuntimeError, match="No default"):
-            tf.summary.initialize()
-        assert tf.summary.all_v2_summary_ops() == []
-        with (
-            tf.contrib.summary.create_file_writer(str(tmp_path)).as_default(),
-            tf.contrib.summary.record_summaries_every_n_global_steps(1, tf.train.create_global_step()),
-        ):
-            made = tf.contrib.summary.scalar("a", 1.0)
-            tf.summary.initialize(session=session)
-        assert tf.summary.all_v2_summary_ops() == [made]

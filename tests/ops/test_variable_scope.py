@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 import tfexp as tf
-from tfexp.runtime.eager import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -330,7 +329,6 @@ def test_regularizers() -> None:
         tf.get_variable("a", [3])
         with tf.name_scope("elsewhere"):
             b = tf.get_variable("b", [5], trainable=False)
-        tf.get_variable("none", [2], regularizer=tf.no_regularizer)
         tf.get_variable("own", [2], regularizer=lambda v: tf.constant(7.0))
         with tf.variable_scope("", reuse=True):
             tf.get_variable_scope().set_regularizer(penalty)
@@ -459,33 +457,3 @@ def test_errors(build: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         build()
     assert tf.get_variable_scope().name == ""
-
-
-def test_scopes_are_left_in_the_order_in_which_they_were_opened() -> None:
-    with tf.Graph().as_default():
-        outer = tf.variable_scope("outer")
-        outer.__enter__()
-        with tf.variable_scope("inner"):
-            with pytest.raises(RuntimeError, match=r"Improper nesting of variable_scope\."):
-                outer.__exit__(None, None, None)
-            assert tf.get_variable_scope().name == "outer/inner"
-        outer.__exit__(None, None, None)
-        assert tf.get_variable_scope().name == ""
-
-        outer = tf.variable_creator_scope(lambda make, **arguments: make(**arguments))
-        outer.__enter__()
-        with tf.variable_creator_scope(lambda make, **arguments: make(**arguments)):
-            with pytest.raises(RuntimeError) as refused:
-                outer.__exit__(None, None, None)
-            refused.match(r"Exiting variable_creator_scope without proper nesting\.")
-        outer.__exit__(None, None, None)
-
-
-def test_functions_of_eager_execution_share_variables_by_name() -> None:
-    def counted() -> Any:
-        with tf.variable_scope("shared", reuse=tf.AUTO_REUSE):
-            return tf.get_variable("count", [], initializer=tf.zeros_initializer()).assign_add(1.0)
-
-    with eager_mode():
-        one, other = tf.contrib.eager.function(counted), tf.contrib.eager.function(counted)
-        assert [float(one()), float(other()), float(one())] == [1, 2, 3]

@@ -93,8 +93,7 @@ def test_attributes() -> None:
     assert v._as_graph_element() is v._ref()
     assert v.graph is tf.get_default_graph()
     assert v.constraint is abs
-    used = (v.trainable, v.synchronization, v.aggregation)
-    assert used == (True, tf.VariableSynchronization.AUTO, tf.VariableAggregation.NONE)
+    assert v.trainable
     assert repr(v) == str(v) == "<tf.Variable 's/v:0' shape=(2, 3) dtype=float64_ref>"
     assert isinstance(v, tf.Variable)
     assert v._get_save_slice_info() is None
@@ -119,8 +118,7 @@ def test_lists_of_variables() -> None:
     c = tf.Variable(1.0, name="c", collections=[tf.GraphKeys.LOCAL_VARIABLES])
     d = tf.Variable(1.0, name="d", collections=[])
     e = tf.Variable(1.0, name="ae", trainable=False, collections=["mine", tf.GraphKeys.MODEL_VARIABLES])
-    f = tf.Variable(1.0, name="f", synchronization=tf.VariableSynchronization.ON_READ)
-    assert tf.global_variables() == [a, b, f]
+    assert tf.global_variables() == [a, b]
     assert tf.global_variables("a") == [a]
     assert tf.trainable_variables() == [a, c, d]
     assert tf.local_variables() == [c]
@@ -405,32 +403,6 @@ def test_initial_value_from_inside_a_branch() -> None:
 
 
 # --- who makes it, and how it is written down --------------------------------------------------------------------------
-
-
-def test_creators_are_asked_from_the_inside_out() -> None:
-    seen: list[tuple[str, str]] = []
-
-    def creator(label: str) -> Any:
-        def create(next_creator: Any, **kwargs: Any) -> Any:
-            seen.append((label, kwargs["name"]))
-            kwargs["name"] += "_" + label
-            return next_creator(**kwargs)
-
-        return create
-
-    with tf.variable_creator_scope(creator("outer")), tf.variable_creator_scope(creator("inner")):
-        v = tf.Variable(1.0, name="v")
-        w = tf.get_variable("w", [2])
-    after = tf.Variable(1.0, name="after")
-    assert [x.name for x in (v, w, after)] == ["v_inner_outer:0", "w_inner_outer:0", "after:0"]
-    assert seen == [("inner", "v"), ("outer", "v_inner"), ("inner", "w"), ("outer", "w_inner")]
-    scope = tf.get_default_graph()._variable_creator_scope
-    with (
-        scope(creator("first"), priority=101),
-        scope(creator("low"), priority=0),
-        tf.variable_creator_scope(creator("inner")),
-    ):
-        assert tf.Variable(1.0, name="v").op.name == "v_first_inner_low"
 
 
 def test_protos_go_round() -> None:

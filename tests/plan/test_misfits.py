@@ -8,7 +8,6 @@ from tensorboard.compat.proto import graph_pb2
 
 import tfexp as tf
 from tfexp.graph.graphdef import import_graph_def
-from tfexp.ops.elementwise_binary import accumulate_n_v2
 
 
 def _hidden(value):
@@ -20,7 +19,6 @@ FLOATS = np.ones(3, np.float32)
 MISFITS = {
     "AddN": lambda: tf.add_n([tf.constant(1.0), _hidden(FLOATS)], name="misfit"),
     "MatMul of vectors": lambda: tf.matmul(_hidden(FLOATS), _hidden(FLOATS), name="misfit"),
-    "AccumulateNV2": lambda: accumulate_n_v2([_hidden(FLOATS)] * 2, shape=tf.TensorShape([5]), name="misfit"),
     "an axis that is a vector": lambda: tf.argmax(_hidden(FLOATS), _hidden([0, 0]), name="misfit"),
     "an axis of a gather": lambda: tf.gather(_hidden(FLOATS), _hidden([0]), axis=_hidden([0, 0]), name="misfit"),
     "a reshaped vector": lambda: tf.reshape(_hidden(FLOATS), _hidden([5]), name="misfit"),

@@ -67,7 +67,7 @@ def test_functions_of_the_users_own_are_given_away_when_nobody_differentiates_th
         with tf.GradientTape() if recording else contextlib.nullcontext() as tape:
             if recording:
                 tape.watch(x)
-            y = ours(x) + tf.py_function(lambda a: a * len([held]), [x], tf.float32)
+            y = ours(x) + x * len([held])
             y += tf.py_func(lambda a: a * np.float32(len([held])), [x], tf.float32)
         assert y.numpy() == 12
         assert not recording or tape.gradient(y, x).numpy() == 2

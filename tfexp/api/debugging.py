@@ -8,11 +8,9 @@ __getattr__, __dir__, __all__ = lazy_names(
         "tfexp.ops.check": "Assert check_numerics assert_all_finite=verify_tensor_all_finite",
         "tfexp.ops.check_compare": (
             "assert_equal assert_greater assert_greater_equal assert_integer assert_less assert_less_equal "
-            "assert_near assert_negative assert_non_negative assert_non_positive assert_none_equal "
-            "assert_positive assert_rank assert_rank_at_least assert_rank_in assert_scalar assert_type "
-            "is_non_decreasing is_numeric_tensor is_strictly_increasing"
+            "assert_negative assert_non_negative assert_non_positive assert_positive assert_rank "
+            "assert_rank_at_least assert_scalar"
         ),
-        "tfexp.ops.check_types": "assert_proper_iterable assert_same_float_dtype",
         "tfexp.ops.elementwise_rounding": "is_finite is_inf is_nan",
     },
 )

@@ -12,9 +12,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "diag_part=matrix_diag_part set_diag=matrix_set_diag trace"
         ),
         "tfexp.ops.linalg": (
-            "adjoint cholesky cholesky_solve cross logdet det=matrix_determinant inv=matrix_inverse "
-            "solve=matrix_solve lstsq=matrix_solve_ls triangular_solve=matrix_triangular_solve qr "
-            "eigh=self_adjoint_eig eigvalsh=self_adjoint_eigvals slogdet svd"
+            "cholesky det=matrix_determinant inv=matrix_inverse solve=matrix_solve triangular_solve=matrix_triangular_solve"
         ),
         "tfexp.ops.matmul": "matmul",
         "tfexp.ops.nn_norm": "l2_normalize",

@@ -7,18 +7,13 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "tfexp.graph.random_seed": "get_seed set_random_seed",
         "tfexp.ops.candidate_sampling": (
-            "all_candidate_sampler learned_unigram_candidate_sampler log_uniform_candidate_sampler "
-            "uniform_candidate_sampler"
+            "learned_unigram_candidate_sampler log_uniform_candidate_sampler uniform_candidate_sampler"
         ),
         "tfexp.ops.candidate_unigram": "fixed_unigram_candidate_sampler",
         "tfexp.ops.random": (
-            "categorical multinomial normal=random_normal shuffle=random_shuffle uniform=random_uniform "
-            "truncated_normal"
+            "categorical multinomial normal=random_normal shuffle=random_shuffle uniform=random_uniform truncated_normal"
         ),
         "tfexp.ops.random_gamma": "gamma=random_gamma poisson=random_poisson",
-        "tfexp.ops.random_stateless": (
-            "stateless_categorical stateless_multinomial stateless_normal stateless_truncated_normal "
-            "stateless_uniform"
-        ),
+        "tfexp.ops.random_stateless": "stateless_normal stateless_uniform",
     },
 )

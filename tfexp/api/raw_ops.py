@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from tfexp.core.op import Op, all_ops, find_op
 
-_REDUCTIONS = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
+_REDUCTIONS = ("All", "Any", "Max", "Mean", "Min", "Prod", "Sum")
 
 # op -> {name in the op's signature: name of the parameter}
 _RENAMED: dict[str, dict[str, str]] = {

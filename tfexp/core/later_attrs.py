@@ -17,9 +17,8 @@ OPS_BY_ATTR = {
     "allow_missing_files": "MergeV2Checkpoints",
     "allowed_devices": "VarHandleOp",
     "bad_indices_policy": """
-        GatherNd ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate ScatterNd ScatterNdAdd
-        ScatterNdNonAliasingAdd ScatterNdSub ScatterNdUpdate TensorScatterAdd TensorScatterSub
-        TensorScatterUpdate
+        GatherNd ResourceScatterNdAdd ResourceScatterNdSub ResourceScatterNdUpdate ScatterNd
+        ScatterNdAdd ScatterNdSub ScatterNdUpdate
     """,
     "buffer_size_min": "PrefetchDataset",
     "debug_name": "VarHandleOp",

@@ -22,7 +22,7 @@ from tfexp.graph.tensor import Tensor
 _SHAPE_OPS = ("Shape", "Pack", "ConcatV2", "StridedSlice")
 
 # Ops that are applied to the values alone, as in 1.15.
-_OF_VALUES = frozenset(["Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf", "BesselI0e", "BesselI1e"])
+_OF_VALUES = frozenset(["Abs", "Neg", "Sign", "Square", "Sqrt", "Tanh", "Erf"])
 
 # What fetching a SparseTensor gives, and feeding one takes: NumPy arrays.
 SparseTensorValue = namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])

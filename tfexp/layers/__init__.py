@@ -7,8 +7,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "tfexp.layers.base": "Layer",
         "tfexp.layers.conv": (
-            "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose conv1d conv2d conv2d_transpose conv3d "
-            "conv3d_transpose"
+            "Conv1D Conv2D Conv2DTranspose Conv3D Conv3DTranspose conv1d conv2d conv2d_transpose conv3d conv3d_transpose"
         ),
         "tfexp.layers.core": "Dense Dropout Flatten dense dropout flatten",
         "tfexp.layers.input_spec": "InputSpec",

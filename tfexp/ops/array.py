@@ -8,14 +8,14 @@ The other array ops: `array_identity` (constants, placeholders, identities), `ar
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.dtypes import DType, type_text
+from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op, get_op
@@ -43,11 +43,6 @@ def element_array(value: Any) -> Any:
         scalar[()] = value
         return scalar
     return value
-
-
-def own_copies(values: Iterable[Any]) -> list[Array]:
-    """Arrays to be kept beyond the step: nobody else writes to them."""
-    return [np.array(value) for value in values]
 
 
 def variant_array(value: Any) -> Array:
@@ -404,43 +399,4 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
         axis = []
     axes = list(axis) if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
     result: Tensor = squeeze_op(input, squeeze_dims=axes, name=name)
-    return result
-
-
-bitcast_op = define_op(
-    "Bitcast(input: T) -> (output: type) {T: type in [bfloat16,half,float,double,int64,int32,uint8,uint16,uint32,uint64,"
-    "int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]; type: type in [bfloat16,half,float,double,int64,"
-    "int32,uint8,uint16,uint32,uint64,int8,int16,complex64,complex128,qint8,quint8,qint16,quint16,qint32]}"
-)
-
-
-@bitcast_op.shape
-def _(input: InputShape, *, T: DType, type: DType) -> TensorShape:
-    dims, factor = input.known_dims, T.size / type.size
-    if dims is None or factor == 1:
-        return input
-    if factor > 1:
-        return TensorShape([*dims, int(factor)])
-    if not dims or dims[-1] not in (None, int(1 / factor)):
-        raise ValueError(
-            f"Cannot bitcast due to shape. {dims[-1] if dims else 'no dimension'} does not match {int(1 / factor)}"
-        )
-    return TensorShape(dims[:-1])
-
-
-@bitcast_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array, *, T: DType, type: DType) -> Array:
-    data = np.ascontiguousarray(input)
-    if T.size > type.size:
-        return data.reshape(*np.shape(input), 1).view(type.as_numpy_dtype)
-    if T.size == type.size:
-        return data.view(type.as_numpy_dtype).reshape(np.shape(input))
-    if not np.ndim(input) or np.shape(input)[-1] != type.size // T.size:
-        raise ValueError(f"Cannot bitcast from {type_text(T)} to {type_text(type)}: shape {dims_text(np.shape(input))}")
-    return data.view(type.as_numpy_dtype).reshape(np.shape(input)[:-1])
-
-
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
-    """The bytes of `input` as elements of another type. Source: `tf.bitcast`."""
-    result: Tensor = bitcast_op(input, type=type, name=name)
     return result

@@ -1,4 +1,4 @@
-"""Elements chosen by index, and elements put where an index says: Gather, GatherNd, ScatterNd, TensorScatter…"""
+"""Elements chosen by index, and elements put where an index says: Gather, GatherNd, ScatterNd."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
-from tfexp.core.op import Op, define_op, get_op
+from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -18,9 +18,8 @@ from tfexp.graph.scopes import get_default_graph, name_scope
 from tfexp.graph.shape_inference import static_value
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, element_array, expand_dims, rank, reshape, shape, size, squeeze
-from tfexp.ops.array_fill import broadcast_to, ones, zeros, zeros_like
+from tfexp.ops.array_fill import broadcast_to, ones, zeros
 from tfexp.ops.array_fill import range as range_
-from tfexp.ops.array_identity import identity
 from tfexp.ops.array_join import concat, stack, unstack
 from tfexp.ops.array_order import transpose
 from tfexp.ops.array_tile import tile
@@ -411,77 +410,4 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
     """Zeros (or "") of a shape, with `updates` added at the coordinates in the last axis of `indices`. `tf.scatter_nd`."""
     result: Tensor = scatter_nd_op(indices, updates, shape, name=name)
-    return result
-
-
-def _tensor_scatter(name: str, apply: Callable[[Array, Any, Array], None], target: str = "tensor: T", types: str = "") -> Op:
-    """An op whose result is its first input, but that `apply(copy, index, updates)` changed what the indices name."""
-    op = define_op(
-        f"{name}({target}, indices: Tindices, updates: T) -> (output: T) {{T: type{types}; Tindices: type in [int32,int64]}}"
-    )
-
-    @op.shape
-    def _(tensor: InputShape, indices: InputShape, updates: InputShape) -> TensorShape:
-        _check_updates(indices, updates, tensor)
-        return tensor
-
-    @op.kernel("CPU")
-    def _(ctx: Any, tensor: Array, indices: Array, updates: Array) -> Array:
-        _check_updates_at_run(indices, updates, np.shape(tensor))
-        result = np.array(tensor)
-        _scatter(apply, result, indices, updates)
-        return result
-
-    return op
-
-
-tensor_scatter_update_op = _tensor_scatter("TensorScatterUpdate", lambda x, index, updates: x.__setitem__(index, updates))
-tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", np.add.at)
-tensor_scatter_sub_op = _tensor_scatter("TensorScatterSub", np.subtract.at)
-_ADDED = (
-    " in [float,double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,"
-    "half,uint32,uint64,bool]"
-)
-scatter_nd_non_aliasing_add_op = _tensor_scatter("ScatterNdNonAliasingAdd", np.add.at, "input: T", _ADDED)
-
-
-@scatter_nd_non_aliasing_add_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [grad, None, gather_nd(grad, op.inputs[1])]
-
-
-@tensor_scatter_update_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    updates_grad = gather_nd(grad, op.inputs[1])
-    tensor_grad = tensor_scatter_update_op(identity(grad), op.inputs[1], zeros_like(op.inputs[2], dtype=grad.dtype))
-    return [tensor_grad, None, updates_grad]
-
-
-@tensor_scatter_add_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    updates_grad = gather_nd(grad, op.inputs[1])
-    return [identity(grad), None, updates_grad]
-
-
-@tensor_scatter_sub_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    updates_grad = gather_nd(grad, op.inputs[1])
-    return [identity(grad), None, get_op("Neg")(updates_grad)]
-
-
-def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` at the coordinates in the last axis of `indices`. Source: `tf.tensor_scatter_update`."""
-    result: Tensor = tensor_scatter_update_op(tensor, indices, updates, name=name)
-    return result
-
-
-def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` added at the coordinates in the last axis of `indices`. `tf.tensor_scatter_add`."""
-    result: Tensor = tensor_scatter_add_op(tensor, indices, updates, name=name)
-    return result
-
-
-def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
-    """`tensor` with `updates` subtracted at the coordinates in the last axis of `indices`. `tf.tensor_scatter_sub`."""
-    result: Tensor = tensor_scatter_sub_op(tensor, indices, updates, name=name)
     return result

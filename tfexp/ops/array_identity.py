@@ -7,15 +7,12 @@ from typing import Any
 import numpy as np
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
-from tfexp.core import dtypes
 from tfexp.core.dtypes import DType, type_text
-from tfexp.core.errors import InternalError, InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
-from tfexp.core.text import as_text
-from tfexp.formats import file_io
 from tfexp.formats.tensor import make_ndarray
 from tfexp.graph.convert import IndexedSlices
 from tfexp.graph.operation import Operation
@@ -48,32 +45,6 @@ def _(ctx: Any, *, value: TensorProto) -> Array:
 
 
 const_op.not_differentiable()
-
-
-immutable_const_op = define_op("ImmutableConst() -> (tensor: dtype) {dtype: type; shape: shape; memory_region_name: string}")
-immutable_const_op.not_differentiable()
-
-
-@immutable_const_op.shape
-def _(*, shape: TensorShape) -> TensorShape:
-    return shape
-
-
-@immutable_const_op.kernel("CPU")
-def _(ctx: Any, *, dtype: DType, shape: TensorShape, memory_region_name: Any) -> Array:
-    """The first bytes of a file, as they lie in memory. NotFoundError without it, InternalError where it is too short."""
-    kind = np.dtype(dtype.as_numpy_dtype)
-    if kind.hasobject:
-        raise InvalidArgumentError(None, None, f"A file has no elements of type {type_text(dtype)}")
-    count = shape.num_elements()
-    if count is None:
-        raise InvalidArgumentError(None, None, f"The shape of a constant has to be known, not {shape}")
-    size = count * kind.itemsize
-    with file_io.GFile(as_text(memory_region_name), "rb") as file:
-        region = file.read()
-    if len(region) < size:
-        raise InternalError(None, None, f"Readonly memory region has wrong length ({len(region)}) when allocating {size}")
-    return np.ndarray(shape.as_list(), kind, region)  # type: ignore[arg-type]  # all known
 
 
 placeholder_op = define_op("Placeholder() -> (output: dtype) {dtype: type; shape: shape = unknown}")
@@ -181,11 +152,6 @@ def _(op: Operation, *grads: Tensor) -> list[Tensor]:
     return list(grads)
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
-    """New tensors with the same values, of which none is there before all inputs are. Source: `tf.identity_n`."""
-    return list(identity_n_op(input, name=name))
-
-
 stop_gradient_op = define_op("StopGradient(input: T) -> (output: T) {T: type}").not_differentiable()
 stop_gradient_op.shape(same_shape)
 stop_gradient_op.bind(_pass_through)
@@ -200,59 +166,6 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
     """`input` as a constant for `tf.gradients`. Source: `tf.stop_gradient`."""
     result: Tensor = stop_gradient_op(input, name=name)
     return result
-
-
-# What TensorFlow's graph optimizer leaves of arithmetic that does nothing: graphs that it wrote have it.
-snapshot_op = define_op("Snapshot(input: T) -> (output: T) {T: type}")
-snapshot_op.shape(same_shape)
-snapshot_op.bind(_pass_through)
-
-
-@snapshot_op.kernel("CPU", "XLA", view=True)
-def _(ctx: Any, input: Array) -> Array:
-    return input
-
-
-guarantee_const_op = define_op("GuaranteeConst(input: T) -> (output: T) {T: type} #stateful")
-guarantee_const_op.shape(same_shape)
-
-
-@guarantee_const_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array, *, T: DType) -> Array:
-    if T is dtypes.resource:
-        raise InvalidArgumentError(None, None, "Input tensor cannot be a resource variable handle.")
-    return input
-
-
-def guarantee_const(input: Any, name: str | None = None) -> Tensor:
-    """`input`, which the program promises never to change; no gradients pass. Source: `tf.guarantee_const`."""
-    result: Tensor = guarantee_const_op(input, name=name)
-    return result
-
-
-prevent_gradient_op = define_op("PreventGradient(input: T) -> (output: T) {T: type; message: string = ''}")
-prevent_gradient_op.shape(same_shape)
-prevent_gradient_op.bind(_pass_through)
-
-
-@prevent_gradient_op.kernel("CPU", "XLA", view=True)
-def _(ctx: Any, input: Array) -> Array:
-    return input
-
-
-@prevent_gradient_op.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    raise LookupError(f"Gradient explicitly disabled. Reason: {op.attrs['message']}")
-
-
-# What a debugger puts behind a tensor to see its gradient, which is what its rule does: tfexp.debug.gradients.
-debug_gradient_identity_op = define_op("DebugGradientIdentity(input: T) -> (output: T) {T: type} #uninitialized_input")
-debug_gradient_identity_op.shape(same_shape)
-
-
-@debug_gradient_identity_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array) -> Array:
-    return input
 
 
 ensure_shape_op = define_op("EnsureShape(input: T) -> (output: T) {shape: shape; T: type}")

@@ -29,13 +29,6 @@ from tfexp.ops.shared_copy import copy_into
 _MANY_INPUTS = 16
 
 
-def checked_axis(axis: int, dims: int, what: str) -> int:
-    """`axis` counted from the front; ValueError, in the words of `what`, when it is none of the `dims` axes."""
-    if not -dims <= axis < dims:
-        raise ValueError(f"{what} : Expected axis in the range [{-dims}, {dims}), but got {axis}")
-    return axis % dims
-
-
 # --- concat -----------------------------------------------------------------------------------------------------------
 
 concat_v2_op = define_op(

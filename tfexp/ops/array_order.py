@@ -1,4 +1,4 @@
-"""The same elements in another order: transpose, reverse, roll, inverse permutations, distinct values."""
+"""The same elements in another order: transpose, reverse, inverse permutations, distinct values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.dtypes import DType
 from tfexp.core.kernel import BindRequest, Call
-from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
@@ -19,7 +18,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, rank
 from tfexp.ops.array_fill import range_op
-from tfexp.ops.shape_rules import required_dim, with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import required_dim, with_rank
 
 # --- transpose --------------------------------------------------------------------------------------------------------
 
@@ -182,8 +181,6 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
 
 # --- reverse ----------------------------------------------------------------------------------------------------------
 
-_COMPLEX = "complex64,complex128,string]"
-_REVERSIBLE = f"T: type in [uint8,int8,uint16,int16,uint32,int32,uint64,int64,bool,bfloat16,half,float,double,{_COMPLEX}"
 
 reverse_v2_op = define_op(
     "ReverseV2(tensor: T, axis: Tidx) -> (output: T) {Tidx: type in [int32,int64] = int32; "
@@ -230,30 +227,6 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """`tensor` with the order of its elements turned round along these axes. Source: `tf.reverse`."""
     result: Tensor = reverse_v2_op(tensor, axis, name=name)
     return result
-
-
-reverse_op = define_op(f"Reverse(tensor: T, dims: bool) -> (output: T) {{{_REVERSIBLE}}}")
-
-
-@reverse_op.shape
-def _(tensor: InputShape, dims: InputShape) -> TensorShape:
-    (rank,) = with_rank(dims, 1).as_list()
-    return tensor if rank is None else with_rank(tensor, rank)
-
-
-@reverse_op.kernel("CPU", "XLA", view=True, static=("dims",))
-def _(ctx: Any, tensor: Array, dims: Array) -> Array:
-    if len(dims) != np.ndim(tensor):
-        raise ValueError(
-            f"'dims' must have the same number of values as 'input' has dimensions. 'input' has {np.ndim(tensor)}'dims' has "
-            f"{len(dims)} values"
-        )
-    return np.flip(tensor, tuple(np.flatnonzero(dims)))
-
-
-@reverse_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [reverse_op(grad, op.inputs[1]), None]
 
 
 reverse_sequence_op = define_op(
@@ -316,45 +289,6 @@ def reverse_sequence(
     seq = deprecated_argument_lookup("seq_axis", seq_axis, "seq_dim", seq_dim)
     batch = deprecated_argument_lookup("batch_axis", batch_axis, "batch_dim", batch_dim)
     result: Tensor = reverse_sequence_op(input, seq_lengths, seq_dim=seq, batch_dim=0 if batch is None else batch, name=name)
-    return result
-
-
-roll_op = define_op(
-    "Roll(input: T, shift: Tshift, axis: Taxis) -> (output: T) {T: type; Tshift: type in [int32,int64]; "
-    "Taxis: type in [int32,int64]}"
-)
-
-
-@roll_op.shape
-def _(input: InputShape, shift: InputShape, axis: InputShape) -> TensorShape:
-    with_rank_at_least(input, 1)
-    merged(with_rank_at_most(shift, 1), with_rank_at_most(axis, 1))
-    return input
-
-
-@roll_op.kernel("CPU")
-def _(ctx: Any, input: Array, shift: Array, axis: Array) -> Array:
-    if np.ndim(input) < 1:
-        raise ValueError("input must be 1-D or higher")
-    for what, given in (("shift", shift), ("axis", axis)):
-        if np.ndim(given) > 1:
-            raise ValueError(f"{what} must be a scalar or a 1-D vector. Found: {dims_text(np.shape(given))}")
-    if np.shape(shift) != np.shape(axis):
-        raise ValueError("shift and axis must have the same size")
-    for one in np.atleast_1d(axis):
-        if not -np.ndim(input) <= one < np.ndim(input):
-            raise ValueError(f"axis {one} is out of range")
-    return np.roll(input, np.atleast_1d(shift).tolist(), np.atleast_1d(axis).tolist())
-
-
-@roll_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [roll_op(grad, get_op("Neg")(op.inputs[1]), op.inputs[2]), None, None]
-
-
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """`input` with its elements moved on by `shift` along `axis`, those that fall off coming back. Source: `tf.roll`."""
-    result: Tensor = roll_op(input, shift, axis, name=name)
     return result
 
 

@@ -12,9 +12,8 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import IndexedSlices, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, expand_dims, require_scalar, reshape, shape
+from tfexp.ops.array import Array, require_scalar, reshape, shape
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_gather import gather, gather_nd
@@ -139,35 +138,6 @@ def dynamic_stitch(indices: Sequence[Any], data: Sequence[Any], name: str | None
 
 
 # --- parallel stack ---------------------------------------------------------------------------------------------------
-
-parallel_concat_op = define_op("ParallelConcat(values: N * T) -> (output: T) {N: int >= 1; T: type; shape: shape}")
-
-
-@parallel_concat_op.shape
-def _(values: list[InputShape], *, shape: TensorShape) -> TensorShape:
-    if not shape.is_fully_defined():
-        raise ValueError("shape attr must be fully defined.")
-    for value in values:
-        expected = TensorShape([1, *shape.as_list()[1:]])
-        if value.ndims is None or not value.is_fully_defined():
-            raise ValueError("All input shapes must be fully defined.")
-        if not value.is_compatible_with(expected):
-            raise ValueError("Size of first dimension must be 1.")
-    return shape
-
-
-@parallel_concat_op.kernel("CPU")
-def _(ctx: Any, values: list[Array]) -> Array:
-    return np.concatenate(values)
-
-
-def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tensor:
-    """As `tf.stack`, for tensors of known shape, without a gradient. Source: `tf.parallel_stack`."""
-    with name_scope(name):
-        first = convert_to_tensor(values[0]).get_shape()
-        whole = TensorShape([len(values)]).concatenate(first)
-        result: Tensor = parallel_concat_op([expand_dims(value, 0) for value in values], shape=whole)
-        return result
 
 
 # --- sparse to dense --------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from tfexp.ops.array import Array, reshape, shape, size
 from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat, stack
 from tfexp.ops.array_order import transpose
-from tfexp.ops.shape_rules import fixed_dims, unknown_shapes, with_rank
+from tfexp.ops.shape_rules import fixed_dims, with_rank
 from tfexp.ops.shared_copy import copy_into
 
 tile_op = define_op(
@@ -91,26 +91,6 @@ def _(op: Operation, grad: Any) -> list[Tensor | None]:
     result = get_op("Sum")(reshape(grad, interleaved), axes)
     result.set_shape(op.inputs[0].get_shape())
     return [result, None]
-
-
-# What graphs of before version 3 have for the gradient of Tile.
-tile_grad_op = unknown_shapes(define_op("TileGrad(input: T, multiples: int32) -> (output: T) {T: type}"))
-
-
-@tile_grad_op.kernel("CPU")
-def _(ctx: Any, input: Array, multiples: Array) -> Array:
-    """The sum of the copies. InvalidArgumentError unless each axis has as many as `multiples` says."""
-    factors = multiples.ravel().tolist()
-    if len(factors) != input.ndim:
-        raise ValueError(f"Expected multiples argument to be a vector of length {input.ndim} but got length {len(factors)}")
-    for axis, (length, factor) in enumerate(zip(input.shape, factors, strict=True)):
-        if factor <= 0 or length % factor:
-            raise ValueError(
-                f"Expected input_dim[{axis}] to be divisible by multiples[{axis}], but {length} % {factor} != 0"
-            )
-    interleaved = [n for length, factor in zip(input.shape, factors, strict=True) for n in (factor, length // factor)]
-    copies = tuple(range(0, len(interleaved), 2))
-    return np.asarray(input.reshape(interleaved).sum(copies, dtype=input.dtype))
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:

@@ -1,8 +1,7 @@
-"""Distinct values of vectors, and distinct slices along an axis: Unique, UniqueWithCounts and their second versions."""
+"""Distinct values of vectors: Unique, UniqueWithCounts."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
 from tfexp.ops.shape_rules import with_rank
 
@@ -114,66 +113,3 @@ def _(ctx: Any, x: Array, *, out_idx: DType) -> list[Array]:
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """(y, idx, count): as `tf.unique`, and how often each element occurs. Source: `tf.unique_with_counts`."""
     return unique_with_counts_op(x, out_idx=out_idx, name=name)
-
-
-_ALONG_AXIS = "T: type; Taxis: type in [int32,int64] = int64; out_idx: type in [int32,int64] = int32"
-unique_v2_op = define_op(f"UniqueV2(x: T, axis: Taxis) -> (y: T, idx: out_idx) {{{_ALONG_AXIS}}}")
-unique_with_counts_v2_op = define_op(
-    f"UniqueWithCountsV2(x: T, axis: Taxis) -> (y: T, idx: out_idx, count: out_idx) {{{_ALONG_AXIS}}}"
-)
-
-
-def _distinct_slices(x: Array, axis: Array) -> tuple[Array, Array, int]:
-    """As `_distinct`, of the slices along an axis: `axis` holds its number, or nothing, for a vector."""
-    if np.ndim(axis) != 1:
-        raise ValueError(f"axis expects a 1D vector, not one of shape {dims_text(np.shape(axis))}.")
-    if np.size(axis) > 1:
-        raise ValueError("axis does not support input tensors larger than 1 elements")
-    if not np.size(axis):
-        return _distinct(x)
-    along = int(axis[0])
-    if not -np.ndim(x) <= along < np.ndim(x):
-        raise ValueError(f"axis has to be between [0, {np.ndim(x)}), got {along}")
-    rows = np.moveaxis(x, along, 0)
-    flat = rows.reshape(len(rows), math.prod(rows.shape[1:]))
-    # Each slice is one value: its number among the slices' sorted forms, column by column.
-    keys = np.zeros(len(rows), np.intp)
-    for column in flat.T:
-        keys = _distinct(keys * len(rows) + _distinct(column)[1])[1]
-    _, positions, number = _distinct(keys)
-    first = np.zeros(number, np.intp)
-    first[positions[::-1]] = np.arange(len(rows))[::-1]
-    return np.moveaxis(rows[first], 0, along), positions, number
-
-
-def _shapes_along(x: InputShape, axis: InputShape) -> list[TensorShape]:
-    """Those of y and idx: of the first its rank is told, of the second its length."""
-    dims, count = x.known_dims, None
-    if dims is None:
-        return [TensorShape(None), TensorShape([None])]
-    if axis.value is not None:
-        along = int(np.ravel(axis.value)[0]) if np.size(axis.value) else 0
-        count = dims[along] if -len(dims) <= along < len(dims) else None
-    return [TensorShape([None] * len(dims)), TensorShape([count])]
-
-
-@unique_v2_op.shape
-def _(x: InputShape, axis: InputShape) -> list[TensorShape]:
-    return _shapes_along(x, axis)
-
-
-@unique_with_counts_v2_op.shape
-def _(x: InputShape, axis: InputShape) -> list[TensorShape]:
-    return [*_shapes_along(x, axis), TensorShape([None])]
-
-
-@unique_v2_op.kernel("CPU")
-def _(ctx: Any, x: Array, axis: Array, *, out_idx: DType) -> list[Array]:
-    values, positions, _ = _distinct_slices(x, axis)
-    return [values, positions.astype(out_idx.as_numpy_dtype)]
-
-
-@unique_with_counts_v2_op.kernel("CPU")
-def _(ctx: Any, x: Array, axis: Array, *, out_idx: DType) -> list[Array]:
-    values, positions, number = _distinct_slices(x, axis)
-    return [values, positions.astype(out_idx.as_numpy_dtype), _counts(positions, number, out_idx)]

@@ -200,7 +200,8 @@ def _gradients(
     centre = mean.astype(dtype, copy=False)
     inverse = 1 / np.sqrt(variance.astype(dtype, copy=False) + np.asarray(epsilon, dtype))
     for_offset, for_scale = kernels.gradient_sums(grads, rows, centre, copies, passes)
-    for_scale = for_scale * inverse
+    # The variance of an empty batch is nan; its gradients are zeros all the same.
+    for_scale = for_scale * inverse if count else np.zeros_like(for_scale)
     factor = scale.astype(dtype, copy=False) * inverse
     if is_training:
         # The mean and the variance depend on x too: training takes out of the gradient what they make of it.

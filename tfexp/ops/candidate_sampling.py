@@ -29,22 +29,18 @@ COUNTS = "num_true: int >= 1; num_sampled: int >= 1; unique: bool; "
 SEEDS = "seed: int = 0; seed2: int = 0"
 
 
-def _define(name: str, attrs: str = "range_max: int >= 1; ") -> Op:
-    return define_op(f"{name}(true_classes: int64) -> {SAMPLED} {{{COUNTS}{attrs}{SEEDS}}} #stateful")
+def _define(name: str) -> Op:
+    return define_op(f"{name}(true_classes: int64) -> {SAMPLED} {{{COUNTS}range_max: int >= 1; {SEEDS}}} #stateful")
 
 
 uniform_op = _define("UniformCandidateSampler")
 log_uniform_op = _define("LogUniformCandidateSampler")
 learned_unigram_op = _define("LearnedUnigramCandidateSampler")
-thread_unsafe_unigram_op = _define("ThreadUnsafeUnigramCandidateSampler")
-all_op = _define("AllCandidateSampler", "")
 
 
 @uniform_op.shape
 @log_uniform_op.shape
 @learned_unigram_op.shape
-@thread_unsafe_unigram_op.shape
-@all_op.shape
 def _(true_classes: InputShape, *, num_true: int, num_sampled: int) -> list[TensorShape]:
     return sampler_shapes(true_classes, num_true, num_sampled)
 
@@ -111,7 +107,6 @@ class _Unigram:
 
 
 @learned_unigram_op.kernel("CPU")
-@thread_unsafe_unigram_op.kernel("CPU")
 def _(
     ctx: Any,
     true_classes: Classes,
@@ -144,15 +139,6 @@ def _(
         result = _with_true(run, num_sampled, true_classes, probability)
         np.add.at(unigram.weights, true_classes.reshape(-1), 1)
     return result
-
-
-@all_op.kernel("CPU")
-def _(
-    ctx: Any, true_classes: Classes, *, num_true: int, num_sampled: int, unique: bool, seed: int, seed2: int
-) -> tuple[Array, Array, Array]:
-    check_classes(true_classes, num_true, num_sampled, unique, num_sampled)
-    ones = np.ones(num_sampled, np.float32)
-    return np.arange(num_sampled), np.ones(true_classes.shape, np.float32), ones
 
 
 # --- drawing -----------------------------------------------------------------------------------------------------------
@@ -281,13 +267,6 @@ def learned_unigram_candidate_sampler(
 ) -> Any:
     """The same as often as classes were true in earlier runs. `tf.random.learned_unigram_candidate_sampler`."""
     return sampler(learned_unigram_op, true_classes, num_true, num_sampled, unique, seed, name, range_max=range_max)
-
-
-def all_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
-) -> Any:
-    """All classes below num_sampled, each expected once. `tf.random.all_candidate_sampler`."""
-    return sampler(all_op, true_classes, num_true, num_sampled, unique, seed, name)
 
 
 def sampler(

@@ -126,13 +126,3 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
 def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
     """`cast` to bfloat16. `tf.to_bfloat16`."""
     return cast(x, dtypes.bfloat16, name=name)
-
-
-def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
-    """`cast` to complex64. `tf.to_complex64`."""
-    return cast(x, dtypes.complex64, name=name)
-
-
-def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
-    """`cast` to complex128. `tf.to_complex128`."""
-    return cast(x, dtypes.complex128, name=name)

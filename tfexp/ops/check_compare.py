@@ -10,21 +10,18 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.graph.constant_value import constant_value
-from tfexp.graph.control_flow import cond
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.dependencies import no_op, with_dependencies
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import executing_eagerly, name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import rank, reshape, shape, size
-from tfexp.ops.array_slice import strided_slice
+from tfexp.ops.array import rank, shape
 from tfexp.ops.check import Assert
 from tfexp.ops.check_texts import called, differences, lines_of
 from tfexp.ops.comparison import equal, greater_equal, less
 from tfexp.ops.comparison import greater as greater_op
 from tfexp.ops.comparison import less_equal as less_equal_op
 from tfexp.ops.comparison import not_equal as not_equal_op
-from tfexp.ops.elementwise_unary import abs as abs_
 from tfexp.ops.logical import logical_or
 from tfexp.ops.reduce import reduce_all
 
@@ -95,13 +92,6 @@ def assert_equal(
 ) -> Operation:
     """x == y in every element. Source: `tf.assert_equal`."""
     return _equality("==", "assert_equal", x, y, data, summarize, message, name)
-
-
-def assert_none_equal(
-    x: Any, y: Any, data: Any = None, summarize: int | None = None, message: str | None = None, name: str | None = None
-) -> Operation:
-    """x != y in every element. Source: `tf.assert_none_equal`."""
-    return _binary("!=", "assert_none_equal", x, y, data, summarize, message, name)
 
 
 def assert_less(
@@ -187,38 +177,6 @@ def assert_non_positive(
 ) -> Operation:
     """x <= 0 in every element. Source: `tf.assert_non_positive`."""
     return _against_zero("<=", "assert_non_positive", x, data, summarize, message, name)
-
-
-def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
-    data: Any = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """|x - y| < atol + rtol * |y| in every element; both default to 10 times the dtype's epsilon. `tf.assert_near`."""
-    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
-        kind = x.dtype.base_dtype.real_dtype
-        epsilon = np.finfo(kind.as_numpy_dtype).eps
-        rtol = convert_to_tensor(10 * epsilon if rtol is None else rtol, dtype=kind, name="rtol")
-        atol = convert_to_tensor(10 * epsilon if atol is None else atol, dtype=kind, name="atol")
-        if data is None:
-            data = [
-                _opening(message),
-                f"x and y not equal to tolerance rtol = {rtol!s}, atol = {atol!s}",
-                f"x ({called(x)}) = ",
-                x,
-                f"y ({called(y)}) = ",
-                y,
-            ]
-        tolerance = atol + rtol * abs_(y)
-        difference = abs_(x - y)
-        return Assert(reduce_all(less(difference, tolerance)), data, summarize=summarize)
 
 
 # --- ranks, types -----------------------------------------------------------------------------------------------------
@@ -377,37 +335,3 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
 
 
 # --- predicates -------------------------------------------------------------------------------------------------------
-
-
-def is_numeric_tensor(tensor: Any) -> bool:
-    """Whether it is a Tensor of numbers. Source: `tf.is_numeric_tensor`."""
-    return isinstance(tensor, Tensor) and (
-        tensor.dtype.is_floating or tensor.dtype.is_integer or tensor.dtype.is_complex or tensor.dtype.is_quantized
-    )
-
-
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether no element is smaller than the one before it. Source: `tf.is_non_decreasing`."""
-    return _monotonic(x, greater_equal, name, "is_non_decreasing")
-
-
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
-    """Whether every element is greater than the one before it. Source: `tf.is_strictly_increasing`."""
-    return _monotonic(x, greater_op, name, "is_strictly_increasing")
-
-
-def _monotonic(x: Any, compare: Callable[[Any, Any], Tensor], name: str | None, default_name: str) -> Tensor:
-    """`compare` of each element of the flattened x with the one before it; True for fewer than two elements."""
-    with name_scope(name, default_name, [x]):
-        flat = reshape(x, [-1])
-        if not is_numeric_tensor(flat):
-            raise TypeError(f"Expected x to be numeric, instead found: {flat}")
-        few = less(size(flat), 2)
-        last: Any = shape(flat) - 1  # type: ignore[operator]
-        first = [1]
-        compared = cond(
-            few,
-            lambda: convert_to_tensor([], dtype=dtypes.bool),
-            lambda: compare(strided_slice(flat, [1], first + last), strided_slice(flat, [0], last)),
-        )
-        return reduce_all(compared)

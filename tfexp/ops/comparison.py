@@ -11,7 +11,7 @@ from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import TensorShape, broadcast_shapes, dims_text
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import broadcasting, same_shapes
+from tfexp.ops.shape_rules import broadcasting
 
 less = define_op(
     "Less(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
@@ -91,21 +91,3 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
     """Whether elements differ. Source: `tf.not_equal`."""
     result: Tensor = not_equal_op(x, y, name=name)
     return result
-
-
-approximate_equal = define_op(
-    "ApproximateEqual(x: T, y: T) -> (z: bool) {T: type in [float,double,int32,uint8,int16,int8,complex64,int64,"
-    "qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,uint32,uint64]; tolerance: float = "
-    "9.999999747378752e-06} #commutative"
-)
-same_shapes(approximate_equal).not_differentiable()
-
-
-@approximate_equal.kernel("CPU")
-def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, tolerance: float) -> np.ndarray:
-    if np.shape(x) != np.shape(y):
-        texts = f"x shape: {dims_text(np.shape(x))}. y shape: {dims_text(np.shape(y))}"
-        raise InvalidArgumentError(None, None, f"x and y must be of the same shape. {texts}")
-    # TensorFlow's kernels take the tolerance itself for near enough in these two dtypes, and in no other.
-    near = np.less_equal if x.dtype in (np.float32, np.float64) else np.less
-    return near(np.absolute(np.subtract(x, y)), x.dtype.type(tolerance))

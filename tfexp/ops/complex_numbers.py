@@ -12,9 +12,9 @@ from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_fill, broadcast, elementwise_division, elementwise_unary
+from tfexp.ops import array_fill, broadcast, elementwise_division
 from tfexp.ops.shape_rules import broadcasting, shape_preserving
 
 complex_op = define_op(
@@ -135,35 +135,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
     towards = complex(grad, array_fill.zeros_like(grad)) * op.inputs[0]
     size = complex(op.outputs[0], array_fill.zeros_like(op.outputs[0]))
     return elementwise_division.div_no_nan(towards, size)
-
-
-angle_op = define_op(
-    "Angle(input: T) -> (output: Tout) {T: type in [complex64,complex128] = complex64; Tout: type in [float,double] = float}"
-)
-_real_shape(angle_op)
-
-
-@angle_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray) -> np.ndarray:
-    return np.arctan2(input.imag, input.real)
-
-
-@angle_op.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    x = op.inputs[0]
-    with control_dependencies([grad]):
-        re, im = real(x), imag(x)
-        inverse = elementwise_unary.reciprocal(complex(im, re))
-        return -complex(grad, constant(0, dtype=grad.dtype)) * inverse
-
-
-def angle(input: Any, name: str | None = None) -> Tensor:
-    """The argument of complex numbers; 0 for all reals. `tf.angle`."""
-    with name_scope(name, "Angle", [input]) as scope:
-        input = convert_to_tensor(input, name="input")
-        if input.dtype.is_complex:
-            return angle_op(input, Tout=input.dtype.real_dtype, name=scope)
-        return array_fill.zeros_like(input)
 
 
 conj_op = define_op("Conj(input: T) -> (output: T) {T: type in [complex64,complex128,variant] = complex64}")

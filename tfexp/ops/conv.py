@@ -42,10 +42,6 @@ _ATTRS_3D = (
     "strides: list(int) >= 5; padding: string in ['SAME','VALID']; data_format: string in ['NDHWC','NCDHW'] = 'NDHWC'; "
     "dilations: list(int) = [1,1,1,1,1]"
 )
-_OLD_3D = (
-    "{T: type in [half,float,double]; strides: list(int) >= 5; padding: string in ['SAME','VALID']; "
-    "dilations: list(int) = [1,1,1,1,1]}"
-)
 _INTEGER_TOO = _TYPES_2D.replace("double]", "double,int32]")
 
 conv2d_op = define_op(f"Conv2D(input: T, filter: T) -> (output: T) {{{_INTEGER_TOO}; {_ATTRS_2D}}}")
@@ -63,9 +59,6 @@ conv3d_backprop_input_v2_op = define_op(
 conv3d_backprop_filter_v2_op = define_op(
     f"Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T) -> (output: T) {{{_TYPES_2D}; {_ATTRS_3D}}}"
 )
-# What 0.x graphs have: the sizes come from a tensor of that shape.
-conv3d_backprop_input_op = define_op(f"Conv3DBackpropInput(input: T, filter: T, out_backprop: T) -> (output: T) {_OLD_3D}")
-conv3d_backprop_filter_op = define_op(f"Conv3DBackpropFilter(input: T, filter: T, out_backprop: T) -> (output: T) {_OLD_3D}")
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -147,8 +140,6 @@ _forward_shape(conv3d_op, 5)
 _input_gradient_shape_2d(conv2d_backprop_input_op)
 _filter_gradient_shape(conv2d_backprop_filter_op, 4)
 _filter_gradient_shape(conv3d_backprop_filter_v2_op, 5)
-conv3d_backprop_input_op.shape(lambda input, filter, out_backprop: with_rank(input, 5))
-conv3d_backprop_filter_op.shape(lambda input, filter, out_backprop: with_rank(filter, 5))
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------
@@ -380,18 +371,6 @@ _attach_input_gradient(conv2d_backprop_input_op, 4)
 _attach_input_gradient(conv3d_backprop_input_v2_op, 5)
 _attach_filter_gradient(conv2d_backprop_filter_op, 4)
 _attach_filter_gradient(conv3d_backprop_filter_v2_op, 5)
-
-
-@conv3d_backprop_input_op.kernel("CPU", shares=True)
-def _(ctx: Any, input: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
-    lay = _checked_backward(_GRADIENT_NAMES["Input", 5], input.shape, filter.shape, out_backprop.shape, 5, attrs)
-    return conv_kernels.input_gradient(out_backprop, filter, lay, input.shape[-1])
-
-
-@conv3d_backprop_filter_op.kernel("CPU", shares=True)
-def _(ctx: Any, input: Array, filter: Array, out_backprop: Array, **attrs: Any) -> Array:
-    lay = _checked_backward(_GRADIENT_NAMES["Filter", 5], input.shape, filter.shape, out_backprop.shape, 5, attrs)
-    return conv_kernels.filter_gradient(input, out_backprop, filter.shape, lay)
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ dense_bincount_op = define_op(
     "DenseBincount(input: Tidx, size: Tidx, weights: T) -> (output: T) {Tidx: type in [int32,int64]; T: type in "
     "[int32,int64,float,double]; binary_output: bool = false}"
 )
-bincount_op = define_op("Bincount(arr: int32, size: int32, weights: T) -> (bins: T) {T: type in [int32,int64,float,double]}")
 
 
 def _counts(values: np.ndarray, size: int, weights: np.ndarray, is_binary: bool) -> np.ndarray:
@@ -81,20 +79,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     bins = values * cast.cast(inside, values.dtype)
     picked: Any = array_gather.gather(grad, bins, batch_dims=(values.shape.rank or 1) - 1)
     return [None, None, picked * cast.cast(inside, grad.dtype)]
-
-
-@bincount_op.shape
-def _(arr: InputShape, size: InputShape, weights: InputShape) -> TensorShape:
-    with_rank(size, 0)
-    if size.value is not None and int(size.value) < 0:
-        raise ValueError(f"size ({int(size.value)}) must be non-negative")
-    return TensorShape([None if size.value is None else int(size.value)])
-
-
-@bincount_op.kernel("CPU")
-def _(ctx: Any, arr: np.ndarray, size: Any, weights: np.ndarray) -> np.ndarray:
-    _check(arr, int(size), weights)
-    return _counts(arr.ravel(), int(size), weights.ravel(), is_binary=False)
 
 
 def bincount(
@@ -166,16 +150,3 @@ def histogram_fixed_width(
     """Counts in bins of equal width; what is outside of `value_range` counts in the first or last. Source: TF 1.15."""
     with name_scope(name, "histogram_fixed_width", [values, value_range, nbins]) as scope:
         return histogram_fixed_width_op(values, value_range, nbins, dtype=dtype, name=scope)
-
-
-bucketize_op = define_op(
-    "Bucketize(input: T) -> (output: int32) {T: type in [int32,int64,float,double]; boundaries: list(float)}"
-)
-bucketize_op.shape(lambda input: input)
-
-
-@bucketize_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, *, boundaries: list[float]) -> np.ndarray:
-    if any(a > b for a, b in itertools.pairwise(boundaries)):
-        raise InvalidArgumentError(None, None, "Expected sorted boundaries")
-    return np.searchsorted(np.array(boundaries, np.float32), input, side="right").astype(np.int32)

@@ -14,8 +14,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_mask, comparison, elementwise_division
-from tfexp.ops.elementwise_unary import exp, log
+from tfexp.ops import elementwise_division
 
 cumsum_op = define_op(
     "Cumsum(x: T, axis: Tidx) -> (out: T) {exclusive: bool = false; reverse: bool = false; T: type in [float,double,"
@@ -79,13 +78,7 @@ def _attach(op: Op, ufunc: np.ufunc) -> None:
         return Call(lambda x, _, out=None: _accumulated(ufunc, x, axis, exclusive, reverse, out), out=True)
 
 
-cumulative_logsumexp_op = define_op(
-    "CumulativeLogsumexp(x: T, axis: Tidx) -> (out: T) {exclusive: bool = false; reverse: bool = false; T: type in "
-    "[bfloat16,half,float,double]; Tidx: type in [int32,int64] = int32}"
-)
-
 _attach(cumsum_op, np.add)
-_attach(cumulative_logsumexp_op, np.logaddexp)
 _attach(cumprod_op, np.multiply)
 
 
@@ -103,31 +96,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     products = cumprod(x, axis, exclusive=exclusive, reverse=reverse)
     sums = cumsum(products * grad, axis, exclusive=exclusive, reverse=not reverse)
     return [elementwise_division.div_no_nan(sums, x), None]
-
-
-@cumulative_logsumexp_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    # sum_j grad_j exp(x_i - y_j) in logarithms, of the positive and of the negative gradients apart.
-    x, axis = op.inputs
-    y = op.outputs[0]
-    exclusive, reverse = op.get_attr("exclusive"), op.get_attr("reverse")
-    positive = array_mask.where_v2(comparison.greater(grad, 0.0), log(grad), grad.dtype.min)
-    negative = array_mask.where_v2(comparison.less(grad, 0.0), log(-grad), grad.dtype.min)
-
-    def passed_on(log_grad: Tensor) -> Tensor:
-        return exp(cumulative_logsumexp(log_grad - y, axis, exclusive=exclusive, reverse=not reverse) + x)
-
-    gain = passed_on(positive)
-    return [gain - passed_on(negative), None]
-
-
-def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Tensor:
-    """Running log(sum(exp(x))) along `axis`; `exclusive` starts with -inf. `tf.math.cumulative_logsumexp`."""
-    with name_scope(name, "CumulativeLogsumexp", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        return cumulative_logsumexp_op(x, axis, exclusive=exclusive, reverse=reverse, name=scope)
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:

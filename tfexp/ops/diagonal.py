@@ -22,7 +22,7 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, elementwise_binary, reduce
 from tfexp.ops.array import require_scalar
-from tfexp.ops.shape_rules import merged_dims, with_rank, with_rank_at_least, with_rank_at_most
+from tfexp.ops.shape_rules import with_rank, with_rank_at_least, with_rank_at_most
 
 # --- the diagonal of a tensor of even rank --------------------------------------------------------------------------
 
@@ -107,9 +107,6 @@ matrix_set_diag_v3 = define_op(
     "MatrixSetDiagV3(input: T, diagonal: T, k: int32) -> (output: T) {T: type; align: string in ['LEFT_RIGHT',"
     "'RIGHT_LEFT','LEFT_LEFT','RIGHT_RIGHT'] = 'RIGHT_LEFT'}"
 )
-matrix_diag_v1 = define_op("MatrixDiag(diagonal: T) -> (output: T) {T: type}")
-matrix_diag_part_v1 = define_op("MatrixDiagPart(input: T) -> (diagonal: T) {T: type}")
-matrix_set_diag_v1 = define_op("MatrixSetDiag(input: T, diagonal: T) -> (output: T) {T: type}")
 
 
 def _band(k: Any, rows: int | None = None, columns: int | None = None) -> tuple[int, int]:
@@ -293,63 +290,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
 
 
 # The first versions, of graphs made by older programs: the main diagonal only.
-
-
-@matrix_diag_v1.shape
-def _(diagonal: InputShape) -> TensorShape:
-    dims = with_rank_at_least(diagonal, 1).known_dims
-    return TensorShape(None if dims is None else [*dims, dims[-1]])
-
-
-@matrix_diag_v1.kernel("CPU")
-def _(ctx: Any, diagonal: np.ndarray) -> np.ndarray:
-    return _matrix_diag(diagonal, 0, 0, -1, -1, 0, "RIGHT_LEFT")
-
-
-@matrix_diag_v1.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    return matrix_diag_part(grad)
-
-
-@matrix_diag_part_v1.shape
-def _(input: InputShape) -> TensorShape:
-    dims = with_rank_at_least(input, 2).known_dims
-    if dims is None:
-        return TensorShape(None)
-    return TensorShape([*dims[:-2], None if None in dims[-2:] else min(dims[-2:])])  # type: ignore[type-var]
-
-
-@matrix_diag_part_v1.kernel("CPU")
-def _(ctx: Any, input: np.ndarray) -> np.ndarray:
-    _check_rank("input", input, 2)
-    return _matrix_diag_part(input, 0, 0, 0, "RIGHT_LEFT")
-
-
-@matrix_diag_part_v1.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    return matrix_set_diag(array_fill.zeros_like(op.inputs[0]), grad)
-
-
-@matrix_set_diag_v1.shape
-def _(input: InputShape, diagonal: InputShape) -> TensorShape:
-    dims, values = with_rank_at_least(input, 2).known_dims, with_rank_at_least(diagonal, 1).known_dims
-    if dims is not None:
-        with_rank(diagonal, len(dims) - 1)
-        if None not in dims[-2:] and values is not None:
-            merged_dims(min(dims[-2:]), values[-1])  # type: ignore[type-var]
-    return input if values is None else merged(input, TensorShape([*values[:-1], None, None]))
-
-
-@matrix_set_diag_v1.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, diagonal: np.ndarray) -> np.ndarray:
-    _check_rank("input", input, 2)
-    return _matrix_set_diag(input, diagonal, 0, 0, "RIGHT_LEFT")
-
-
-@matrix_set_diag_v1.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    zeros = array_fill.zeros_like(op.inputs[1])
-    return [matrix_set_diag(grad, zeros), matrix_diag_part(grad)]
 
 
 def matrix_diag(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from tfexp.core.shape import TensorShape, as_shape
@@ -23,16 +22,6 @@ from tfexp.ops.variables import RefVariable
 
 _numbers = itertools.count()
 _listeners: list[Callable[[Any], None]] = []
-
-
-@contextlib.contextmanager
-def telling_of_variables(listener: Callable[[Any], None]) -> Iterator[None]:
-    """In the block each variable of eager execution is shown to the listener as soon as it has its first value."""
-    _listeners.append(listener)
-    try:
-        yield
-    finally:
-        _listeners.remove(listener)
 
 
 class EagerVariable(ResourceVariable):

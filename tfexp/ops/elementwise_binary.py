@@ -130,37 +130,6 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     return add_n_op(tensors, name=name)
 
 
-accumulate_n_v2 = define_op(
-    "AccumulateNV2(inputs: N * T) -> (sum: T) {N: int >= 1; T: type in [float,double,int32,uint8,int16,int8,"
-    "complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,half,uint32,uint64]; shape: "
-    "shape} #commutative aggregate"
-)
-
-
-@accumulate_n_v2.shape
-def _(inputs: Sequence[TensorShape], *, shape: TensorShape) -> TensorShape:
-    return all_merged([*inputs, shape])
-
-
-@accumulate_n_v2.kernel("CPU", "XLA")
-def _(ctx: Any, inputs: Sequence[np.ndarray], *, shape: TensorShape) -> np.ndarray:
-    if not shape.is_compatible_with(inputs[0].shape):
-        raise InvalidArgumentError(None, None, f"The inputs have shape {list(inputs[0].shape)}, the node says {shape}")
-    return _add_n(*inputs)
-
-
-@accumulate_n_v2.bind
-def _(node: BindRequest) -> Call | None:
-    if not all(shape.is_fully_defined() and node.attrs["shape"].is_compatible_with(shape) for shape in node.input_shapes):
-        return None
-    return Call(_add_n, out=True, pieces=True)
-
-
-@accumulate_n_v2.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    return [grad] * len(op.inputs)
-
-
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
     """As `add_n`, with the shape and dtype checked first. `tf.accumulate_n`; ValueError when inputs do not agree."""
     message = "inputs must be a list of at least one Tensor with the same dtype and shape"
@@ -260,47 +229,6 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
     if isinstance(x, IndexedSlices):
         return IndexedSlices(mul(scalar, x.values, name=name), x.indices, x.dense_shape)
     return mul(scalar, x, name=name)
-
-
-mul_no_nan = define_op("MulNoNan(x: T, y: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-broadcasting(mul_no_nan)
-
-
-@mul_no_nan.kernel("CPU")
-def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    # Zero wherever y is, even if x is not finite there.
-    return np.multiply(x, y, where=np.not_equal(y, 0), out=np.zeros(np.broadcast_shapes(x.shape, y.shape), y.dtype))
-
-
-@mul_no_nan.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    x, y = op.inputs
-    if equal_and_known(x, y, grad):
-        return [mul_no_nan(grad, y), mul_no_nan(x, grad)]
-    return reduced_gradients(x, y, mul_no_nan(grad, y), mul_no_nan(x, grad))
-
-
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x * y, and 0 where y is 0, even if x is not finite there. `tf.math.multiply_no_nan`."""
-    with name_scope(name, "multiply_no_nan", [x, y]) as scope:
-        x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, name="y", dtype=x.dtype.base_dtype)
-        return mul_no_nan(x, y, name=scope)
-
-
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
-    """The polynomial with these coefficients (a list, the highest power first) at x, by Horner's rule. `tf.math.polyval`."""
-    if not isinstance(coeffs, (list, tuple)):
-        raise ValueError(f"Argument coeffs must be list type found {type(coeffs)}.")
-    with name_scope(name, "polyval", [*coeffs, x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        if not coeffs:
-            return array_fill.zeros_like(x, name=scope)
-        terms = [convert_to_tensor(c, name=f"coeff_{i}") for i, c in enumerate(coeffs)]
-        result = terms[0]
-        for term in terms[1:]:
-            result = term + result * x
-        return result
 
 
 pow_op = define_op(

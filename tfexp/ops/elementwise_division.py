@@ -1,4 +1,4 @@
-"""Division in all its kinds: real, floored, truncated, and their remainders; with rules for zero divisors.
+"""Real and floored division, and remainders; with rules for zero divisors.
 
 Integer division by zero is InvalidArgumentError `Integer division by zero`; floating division gives inf and nan.
 """
@@ -15,12 +15,12 @@ from tfexp.core.dtypes import DType
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, cast, comparison, complex_numbers, elementwise_unary, reduce
-from tfexp.ops.broadcast import reduced_gradients, summed_gradients
+from tfexp.ops import cast, complex_numbers, elementwise_unary
+from tfexp.ops.broadcast import reduced_gradients
 from tfexp.ops.shape_rules import broadcasting
 
 Divide = Callable[..., np.ndarray]
@@ -139,14 +139,6 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return div_no_nan_op(x, y, name=scope)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
-    """1 / x, and 0 where x is 0. `tf.math.reciprocal_no_nan`."""
-    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
-        x = convert_to_tensor(x, name="x")
-        one = constant(1, dtype=x.dtype.base_dtype, name="one")
-        return div_no_nan_op(one, x, name=scope)
-
-
 # --- quotients rounded to integers --------------------------------------------------------------------------------
 
 floor_div = define_op(
@@ -163,18 +155,6 @@ def _float_floor_div(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None
 _attach(floor_div, _float_floor_div, np.floor_divide)
 floor_div.gradient(lambda op, grad: [None, None])
 
-truncate_div = define_op(
-    "TruncateDiv(x: T, y: T) -> (z: T) {T: type in [bfloat16,half,float,double,uint8,int8,uint16,int16,int32,uint32,"
-    "uint64,int64,complex64,complex128]}"
-)
-
-
-def _float_truncate_div(x: np.ndarray, y: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    return np.trunc(np.divide(x, y, out=out), out=out)
-
-
-_attach(truncate_div, _float_truncate_div, truncated)
-truncate_div.gradient(lambda op, grad: [None, None])
 
 # --- remainders ---------------------------------------------------------------------------------------------------
 
@@ -217,101 +197,7 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return reduced_gradients(x, y, grad, grad_y)
 
 
-truncate_mod = define_op("TruncateMod(x: T, y: T) -> (z: T) {T: type in [int32,int64,bfloat16,half,float,double]}")
-_attach(truncate_mod, np.fmod, np.fmod)
-
-mod_op = define_op("Mod(x: T, y: T) -> (z: T) {T: type in [int32,int64,half,half,bfloat16,float,double]}")
-_attach(mod_op, np.fmod, np.fmod)
-
 # --- where 0 / 0 is 0 ---------------------------------------------------------------------------------------------
-
-xdivy_op = define_op("Xdivy(x: T, y: T) -> (z: T) {T: type in [half,bfloat16,float,double,complex64,complex128]}")
-xlogy_op = define_op("Xlogy(x: T, y: T) -> (z: T) {T: type in [half,bfloat16,float,double,complex64,complex128]}")
-
-
-@xdivy_op.kernel("CPU")
-def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    result = np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)), x.dtype)
-    return np.divide(x, y, out=result, where=np.not_equal(x, 0))
-
-
-xlog1py_op = define_op("Xlog1py(x: T, y: T) -> (z: T) {T: type in [half,float,double,complex64,complex128]}")
-
-
-@xlog1py_op.kernel("CPU")
-def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    result = np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)), x.dtype)
-    return np.multiply(x, np.log1p(y), out=result, where=np.not_equal(x, 0))
-
-
-@xlogy_op.kernel("CPU")
-def _(ctx: Any, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    result = np.zeros(np.broadcast_shapes(np.shape(x), np.shape(y)), x.dtype)
-    return np.multiply(x, np.log(y), out=result, where=np.not_equal(x, 0))
-
-
-broadcasting(xdivy_op)
-broadcasting(xlogy_op)
-broadcasting(xlog1py_op)
-
-
-def _not_zero(x: Tensor) -> Tensor:
-    return cast.cast(comparison.not_equal(x, cast.cast(0.0, dtype=x.dtype)), dtype=x.dtype)
-
-
-def _weighted(grad: Tensor, x: Tensor, y: Tensor, partial_x: Tensor, partial_y: Tensor, summed: Any) -> list[Tensor]:
-    shape_x, shape_y, axes = summed
-    return [
-        array.reshape(reduce.reduce_sum(partial_x * grad, axes[0]), shape_x),
-        array.reshape(reduce.reduce_sum(partial_y * grad, axes[1]), shape_y),
-    ]
-
-
-@xlogy_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    x, y = op.inputs
-    summed = summed_gradients(x, y)
-    with control_dependencies([grad]):
-        partial_x = xlogy_op(_not_zero(x), y)
-        partial_y = xdivy_op(x, y)
-        return _weighted(grad, x, y, partial_x, partial_y, summed)
-
-
-@xlog1py_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    x, y = op.inputs
-    summed = summed_gradients(x, y)
-    with control_dependencies([grad]):
-        partial_x = xlog1py_op(_not_zero(x), y)
-        partial_y = xdivy_op(x, y + 1.0)
-        return _weighted(grad, x, y, partial_x, partial_y, summed)
-
-
-@xdivy_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    x, y = op.inputs
-    summed = summed_gradients(x, y)
-    with control_dependencies([grad]):
-        partial_x = xdivy_op(_not_zero(x), y)
-        partial_y = xdivy_op(elementwise_unary.neg(x), y**2)
-        return _weighted(grad, x, y, partial_x, partial_y, summed)
-
-
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x / y, and 0 where x is 0. `tf.math.xdivy`."""
-    with name_scope(name, "xdivy", [x]):
-        return xdivy_op(x, y)
-
-
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x log(1 + y), and 0 where x is 0. `tf.math.xlog1py` of TensorFlow 2."""
-    with name_scope(name, "xlog1py", [x]):
-        return xlog1py_op(x, y)
-
-
-def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """x log(y), and 0 where x is 0. `tf.math.xlogy`."""
-    return xlogy_op(x, y, name=name)
 
 
 # --- public forms -------------------------------------------------------------------------------------------------

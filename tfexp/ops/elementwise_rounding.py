@@ -9,11 +9,8 @@ import numpy as np
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
 from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.operation import Operation
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array_fill
-from tfexp.ops.broadcast import reduced_gradients
-from tfexp.ops.shape_rules import broadcasting, shape_preserving
+from tfexp.ops.shape_rules import shape_preserving
 
 floor = define_op("Floor(x: T) -> (y: T) {T: type in [bfloat16,half,float,double]}")
 ceil = define_op("Ceil(x: T) -> (y: T) {T: type in [bfloat16,half,float,double]}")
@@ -54,13 +51,3 @@ is_inf = define_op("IsInf(x: T) -> (y: bool) {T: type in [bfloat16,half,float,do
 is_finite = define_op("IsFinite(x: T) -> (y: bool) {T: type in [bfloat16,half,float,double]}")
 for _op, _question in ((is_nan, np.isnan), (is_inf, np.isinf), (is_finite, np.isfinite)):
     shape_preserving(_op).ufunc(_question)
-
-nextafter = define_op("NextAfter(x1: T, x2: T) -> (output: T) {T: type in [double,float] = float}")
-broadcasting(nextafter).ufunc(np.nextafter)
-
-
-@nextafter.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    # A step from x1 has the length of a rounding error, whatever x2 is: all but x1 itself is nothing.
-    x1, x2 = op.inputs
-    return reduced_gradients(x1, x2, grad, array_fill.zeros_like(grad))

@@ -11,9 +11,9 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import define_op
-from tfexp.graph.convert import constant, convert_to_tensor
+from tfexp.graph.convert import constant
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, complex_numbers, elementwise_unary, reduce
 from tfexp.ops.broadcast import summed_gradients
@@ -31,16 +31,6 @@ _erfc_each = np.frompyfunc(math.erfc, 1, 1)
 
 def _each(function: np.ufunc, x: np.ndarray) -> np.ndarray:
     return np.asarray(function(np.asarray(x, np.float64))).astype(x.dtype)
-
-
-def error_function(x: np.ndarray) -> np.ndarray:
-    """erf in float64."""
-    return np.asarray(_erf_each(x)).astype(np.float64)
-
-
-def error_function_complement(x: np.ndarray) -> np.ndarray:
-    """1 - erf(x) in float64, precise where it is small."""
-    return np.asarray(_erfc_each(x)).astype(np.float64)
 
 
 # erf(x) / x as a ratio of polynomials in x^2, to 1e-11 for |x| < 4, beyond which a float's erf is 1. They are a fit by least
@@ -134,11 +124,6 @@ def _log_gamma(x: float) -> float:
 _lgamma_each = np.frompyfunc(_log_gamma, 1, 1)
 
 
-def log_gamma(x: np.ndarray) -> np.ndarray:
-    """log |Gamma(x)| in float64."""
-    return np.asarray(_lgamma_each(x)).astype(np.float64)
-
-
 @lgamma.kernel("CPU")
 def _(ctx: Any, x: np.ndarray) -> np.ndarray:
     return _each(_lgamma_each, x)
@@ -188,10 +173,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
         return grad * polygamma(constant(1, dtype=x.dtype), x)
 
 
-zeta = define_op("Zeta(x: T, q: T) -> (z: T) {T: type in [float,double]}")
-broadcasting(zeta)
-
-
 def _hurwitz_zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
     """sum over k >= 0 of (q + k)^-s, by Euler-Maclaurin, in float64. nan for s < 1, inf for s = 1."""
     s, q = np.broadcast_arrays(s, q)
@@ -216,22 +197,6 @@ def _hurwitz_zeta(s: np.ndarray, q: np.ndarray) -> np.ndarray:
     total = np.where(s == np.inf, limit, np.where(q == np.inf, 0, total))
     undefined &= s != np.inf
     return np.where((s == 1) | (pole & (s >= 1)), np.inf, np.where(undefined, np.nan, total))
-
-
-@zeta.kernel("CPU")
-def _(ctx: Any, x: np.ndarray, q: np.ndarray) -> np.ndarray:
-    return _hurwitz_zeta(np.asarray(x, np.float64), np.asarray(q, np.float64)).astype(x.dtype)
-
-
-@zeta.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    # With respect to q; no formula for x is known to TensorFlow either.
-    x, q = op.inputs
-    _, shape_q, axes = summed_gradients(x, q)
-    with control_dependencies([grad]):
-        x, q = complex_numbers.conj(x), complex_numbers.conj(q)
-        partial_q = -x * zeta(x + 1, q)
-        return [None, array.reshape(reduce.reduce_sum(partial_q * grad, axes[1]), shape_q)]
 
 
 polygamma = define_op("Polygamma(a: T, x: T) -> (z: T) {T: type in [float,double]}")
@@ -259,11 +224,3 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
         n, x = complex_numbers.conj(n), complex_numbers.conj(x)
         partial_x = polygamma(n + 1, x)
         return [None, array.reshape(reduce.reduce_sum(partial_x * grad, axes[1]), shape_x)]
-
-
-def lbeta(x: Any, name: str | None = None) -> Tensor:
-    """log |Beta(x)| of the vectors in the last dimension. `tf.lbeta`."""
-    with name_scope(name, "lbeta", [x]):
-        x = convert_to_tensor(x, name="x")
-        log_product = reduce.reduce_sum(lgamma(x), [-1])
-        return log_product - lgamma(reduce.reduce_sum(x, [-1]))

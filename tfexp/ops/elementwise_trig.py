@@ -20,9 +20,6 @@ acos = define_op("Acos(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,c
 atan = define_op("Atan(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
 sinh = define_op("Sinh(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
 cosh = define_op("Cosh(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-asinh = define_op("Asinh(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-acosh = define_op("Acosh(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
-atanh = define_op("Atanh(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
 
 for _op, _function in (
     (sin, np.sin),
@@ -33,9 +30,6 @@ for _op, _function in (
     (atan, np.arctan),
     (sinh, np.sinh),
     (cosh, np.cosh),
-    (asinh, np.arcsinh),
-    (acosh, np.arccosh),
-    (atanh, np.arctanh),
 ):
     shape_preserving(_op).ufunc(_function)
 
@@ -104,27 +98,3 @@ def _(op: Operation, grad: Tensor) -> Tensor:
 def _(op: Operation, grad: Tensor) -> Tensor:
     with control_dependencies([grad]):
         return grad * sinh(complex_numbers.conj(op.inputs[0]))
-
-
-@asinh.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    # 1 / cosh(y)
-    with control_dependencies([grad]):
-        return grad / cosh(complex_numbers.conj(op.outputs[0]))
-
-
-@acosh.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    # 1 / sinh(y)
-    with control_dependencies([grad]):
-        return grad / sinh(complex_numbers.conj(op.outputs[0]))
-
-
-@atanh.gradient
-def _(op: Operation, grad: Tensor) -> Tensor:
-    # 1 / (1 - x^2)
-    with control_dependencies([grad]):
-        x = complex_numbers.conj(op.inputs[0])
-        square = elementwise_unary.square(x)
-        inverse = elementwise_unary.reciprocal(elementwise_binary.sub(_one(grad), square))
-        return grad * inverse

@@ -193,7 +193,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
 reciprocal = define_op(
     "Reciprocal(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128]}"
 )
-inv = define_op("Inv(x: T) -> (y: T) {T: type in [bfloat16,half,float,double,int8,int16,int32,int64,complex64,complex128]}")
 
 
 def _reciprocal(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -205,7 +204,6 @@ def _reciprocal(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
 reciprocal_grad = define_op(
     "ReciprocalGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}"
 )
-inv_grad = define_op("InvGrad(y: T, dy: T) -> (z: T) {T: type in [bfloat16,half,float,double,complex64,complex128]}")
 
 
 def _reciprocal_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -217,17 +215,14 @@ def _reciprocal_grad(y: np.ndarray, dy: np.ndarray, out: np.ndarray | None = Non
     return np.multiply(result, y, out=out)
 
 
-for _op in (reciprocal, inv):
-    shape_preserving(_op).kernel("CPU", "XLA")(lambda ctx, x: _reciprocal(x))
-    _op.bind(lambda node: Call(_reciprocal, out=True, elementwise=True))
-    _op.gradient(lambda op, grad: reciprocal_grad(op.outputs[0], grad))
-for _op in (reciprocal_grad, inv_grad):
-    shaped_as_first(_op).kernel("CPU", "XLA")(lambda ctx, y, dy: _reciprocal_grad(y, dy))
-    _op.bind(lambda node: Call(_reciprocal_grad, out=True, pieces=True))
+shape_preserving(reciprocal).kernel("CPU", "XLA")(lambda ctx, x: _reciprocal(x))
+reciprocal.bind(lambda node: Call(_reciprocal, out=True, elementwise=True))
+reciprocal.gradient(lambda op, grad: reciprocal_grad(op.outputs[0], grad))
+shaped_as_first(reciprocal_grad).kernel("CPU", "XLA")(lambda ctx, y, dy: _reciprocal_grad(y, dy))
+reciprocal_grad.bind(lambda node: Call(_reciprocal_grad, out=True, pieces=True))
 
 
 @reciprocal_grad.gradient
-@inv_grad.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor]:
     # z = -y^2 dy, so dz/dy = -2 y dy, and dz/d(dy) is the same op again.
     y, dy = op.inputs

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tfexp.core import dtypes
-from tfexp.core.op import get_op
 from tfexp.graph.convert import constant
 from tfexp.graph.gradients import gradients
 from tfexp.graph.tensor import Tensor
 from tfexp.graph.while_loop import while_loop
 from tfexp.ops.array import reshape, shape, size
-from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_join import concat
 from tfexp.ops.tensor_array import TensorArray
 
@@ -38,19 +35,6 @@ def hessians(
             raise ValueError(f"No y depends on {x}: it has no Hessian")
         found.append(_hessian(grad, x, options))
     return found
-
-
-def hessian_vector_product(ys: Any, xs: Sequence[Tensor], v: Sequence[Any]) -> list[Any]:
-    """For each x, the Hessian of `ys` times `v`, whose parts have the shapes of the xs: without making the Hessian.
-
-    ValueError where `xs` and `v` are not of one length. Source: `gradients_impl._hessian_vector_product`, TF 1.15.
-    """
-    if len(v) != len(xs):
-        raise ValueError(f"xs and v must have the same length, got {len(xs)} and {len(v)}")
-    products = [
-        get_op("Mul")(grad, stop_gradient(part)) for grad, part in zip(gradients(ys, xs), v, strict=True) if grad is not None
-    ]
-    return gradients(products, xs)
 
 
 def _hessian(grad: Any, x: Tensor, options: dict[str, Any]) -> Tensor:

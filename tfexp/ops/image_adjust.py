@@ -1,8 +1,7 @@
-"""Colors of images: brightness, contrast, hue, saturation and gamma, by chance too; gray, HSV, YIQ and YUV; standardized."""
+"""Colors of images: brightness and contrast, by chance too; gray; standardized."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfexp.core import dtypes
@@ -18,9 +17,8 @@ from tfexp.ops.array_tile import tile
 from tfexp.ops.cast import cast
 from tfexp.ops.check_compare import assert_equal, assert_greater_equal
 from tfexp.ops.elementwise_binary import add_v2, maximum, sub
-from tfexp.ops.image_checks import checked, required
-from tfexp.ops.image_codec import decode_jpeg, encode_jpeg_variable_quality_op
-from tfexp.ops.image_color_ops import adjust_contrast_op, adjust_hue_op, adjust_saturation_op
+from tfexp.ops.image_checks import checked
+from tfexp.ops.image_color_ops import adjust_contrast_op
 from tfexp.ops.image_dtype import convert_image_dtype
 from tfexp.ops.random import random_uniform
 from tfexp.ops.reduce import reduce_mean, reduce_prod
@@ -29,10 +27,6 @@ from tfexp.ops.tensor_products import tensordot
 
 # How red, green and blue (rows) make up the channels (columns) of other color systems, and back.
 _GRAY = [0.2989, 0.587, 0.114]
-_RGB_TO_YIQ = [[0.299, 0.59590059, 0.2115], [0.587, -0.27455667, -0.52273617], [0.114, -0.32134392, 0.31119955]]
-_YIQ_TO_RGB = [[1.0, 1.0, 1.0], [0.95598634, -0.27201283, -1.10674021], [0.6208248, -0.64720424, 1.70423049]]
-_RGB_TO_YUV = [[0.299, -0.14714119, 0.61497538], [0.587, -0.28886916, -0.51496512], [0.114, 0.43601035, -0.10001026]]
-_YUV_TO_RGB = [[1.0, 1.0, 1.0], [0.0, -0.394642334, 2.03206185], [1.13988303, -0.58062185, 0.0]]
 
 
 def _as_floats(image: Tensor) -> Tensor:
@@ -60,43 +54,6 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
         return convert_image_dtype(adjusted, images.dtype, saturate=True)
 
 
-def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """gain * image**gamma, in the scale 0 to 1; ValueError for a negative gamma. Source: `tf.image.adjust_gamma`."""
-    with name_scope(None, "adjust_gamma", [image, gamma, gain]):
-        image = convert_to_tensor(image, name="image")
-        floats = _as_floats(image)
-        checks = required(gamma >= 0, ValueError, "Gamma should be a non-negative real number.")
-        if checks:
-            gamma = with_dependencies(checks, gamma)
-        return convert_image_dtype(gain * floats**gamma, image.dtype, saturate=True)
-
-
-def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """RGB with hues turned by `delta` of the circle. Source: `tf.image.adjust_hue`."""
-    with name_scope(name, "adjust_hue", [image]):
-        image = convert_to_tensor(image, name="image")
-        return convert_image_dtype(adjust_hue_op(_as_floats(image), delta), image.dtype)
-
-
-def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
-    """RGB with saturations times the factor, at most 1. Source: `tf.image.adjust_saturation`."""
-    with name_scope(name, "adjust_saturation", [image]):
-        image = convert_to_tensor(image, name="image")
-        return convert_image_dtype(adjust_saturation_op(_as_floats(image), saturation_factor), image.dtype)
-
-
-def adjust_jpeg_quality(image: Any, jpeg_quality: Any, name: str | None = None) -> Tensor:
-    """The gray or RGB image as a JPEG of that quality shows it. Source: `tf.image.adjust_jpeg_quality`."""
-    with name_scope(name, "adjust_jpeg_quality", [image]):
-        image = convert_to_tensor(image, name="image")
-        bytes_ = convert_image_dtype(image, dtypes.uint8, saturate=True)
-        if not isinstance(jpeg_quality, Tensor):
-            jpeg_quality = convert_to_tensor(jpeg_quality, dtype=dtypes.int32)
-        coded = encode_jpeg_variable_quality_op(bytes_, jpeg_quality)
-        channels = image.shape.as_list()[-1] if image.shape.rank else None
-        return convert_image_dtype(decode_jpeg(coded, channels=channels or 0), image.dtype, saturate=True)
-
-
 # --- by chance --------------------------------------------------------------------------------------------------------
 
 
@@ -113,36 +70,11 @@ def random_contrast(image: Any, lower: float, upper: float, seed: int | None = N
     return adjust_contrast(image, random_uniform([], lower, upper, seed=seed))
 
 
-def random_saturation(image: Any, lower: float, upper: float, seed: int | None = None) -> Tensor:
-    """`adjust_saturation` by a factor in [lower, upper). Source: `tf.image.random_saturation`."""
-    _check_factors(lower, upper)
-    return adjust_saturation(image, random_uniform([], lower, upper, seed=seed))
-
-
 def _check_factors(lower: float, upper: float) -> None:
     if upper <= lower:
         raise ValueError("upper must be > lower.")
     if lower < 0:
         raise ValueError("lower must be non-negative.")
-
-
-def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
-    """`adjust_hue` by a delta in [-max_delta, max_delta), at most half a circle. Source: `tf.image.random_hue`."""
-    if max_delta > 0.5:
-        raise ValueError("max_delta must be <= 0.5.")
-    if max_delta < 0:
-        raise ValueError("max_delta must be non-negative.")
-    return adjust_hue(image, random_uniform([], -max_delta, max_delta, seed=seed))
-
-
-def random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None) -> Tensor:
-    """`adjust_jpeg_quality` by a quality from min to max, both of 0 to 100. Source: `tf.image.random_jpeg_quality`."""
-    if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
-        raise ValueError("jpeg encoding range must be between 0 and 100.")
-    if min_jpeg_quality >= max_jpeg_quality:
-        raise ValueError("`min_jpeg_quality` must be less than `max_jpeg_quality`.")
-    quality = random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
-    return adjust_jpeg_quality(image, quality)
 
 
 # --- other color systems ----------------------------------------------------------------------------------------------
@@ -182,36 +114,6 @@ def _checked_gray(images: Tensor) -> Tensor:
     elif known.as_list()[-1] != 1:
         raise ValueError("Last dimension of a grayscale image should be size 1.")
     result: Tensor = with_dependencies(checks, images)
-    return result
-
-
-def _conversion(name: str, matrix: Sequence[Sequence[float]], says: str) -> Callable[[Any], Tensor]:
-    def convert(images: Any) -> Tensor:
-        images = convert_to_tensor(images, name="images")
-        kernel = convert_to_tensor(matrix, dtype=images.dtype, name="kernel")
-        last = images.shape.ndims - 1
-        return tensordot(images, kernel, axes=[[last], [0]])
-
-    convert.__name__ = convert.__qualname__ = name
-    convert.__doc__ = f"Floats [..., 3] of {says}, channels last. Source: `tf.image.{name}`."
-    return convert
-
-
-rgb_to_yiq = _conversion("rgb_to_yiq", _RGB_TO_YIQ, "RGB as YIQ")
-yiq_to_rgb = _conversion("yiq_to_rgb", _YIQ_TO_RGB, "YIQ as RGB")
-rgb_to_yuv = _conversion("rgb_to_yuv", _RGB_TO_YUV, "RGB as YUV")
-yuv_to_rgb = _conversion("yuv_to_rgb", _YUV_TO_RGB, "YUV as RGB")
-
-
-def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Floats [..., 3] of RGB as hue, saturation and value, each 0 to 1. Source: `tf.image.rgb_to_hsv`."""
-    result: Tensor = get_op("RGBToHSV")(images, name=name)
-    return result
-
-
-def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Floats [..., 3] of hue, saturation and value as RGB. Source: `tf.image.hsv_to_rgb`."""
-    result: Tensor = get_op("HSVToRGB")(images, name=name)
     return result
 
 

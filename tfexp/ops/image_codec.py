@@ -8,14 +8,14 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.op import Op, define_op, get_op
+from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats import image_files
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.image_dtype import convert_image_dtype
-from tfexp.ops.shape_rules import required_dim, with_rank
+from tfexp.ops.shape_rules import with_rank
 
 _JPEG = (
     "channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; try_recover_truncated: bool = false; "
@@ -25,15 +25,11 @@ decode_png_op = define_op(
     "DecodePng(contents: string) -> (image: dtype) {channels: int = 0; dtype: type in [uint8,uint16] = uint8}"
 )
 decode_jpeg_op = define_op(f"DecodeJpeg(contents: string) -> (image: uint8) {{{_JPEG}}}")
-decode_and_crop_jpeg_op = define_op(f"DecodeAndCropJpeg(contents: string, crop_window: int32) -> (image: uint8) {{{_JPEG}}}")
 decode_gif_op = define_op("DecodeGif(contents: string) -> (image: uint8)")
 decode_bmp_op = define_op("DecodeBmp(contents: string) -> (image: uint8) {channels: int = 0}")
 decode_image_op = define_op(
     "DecodeImage(contents: string) -> (image: dtype) {channels: int = 0; dtype: type in [uint8,uint16,float] = uint8; "
     "expand_animations: bool = true}"
-)
-extract_jpeg_shape_op = define_op(
-    "ExtractJpegShape(contents: string) -> (image_shape: output_type) {output_type: type in [int32,int64] = int32}"
 )
 encode_png_op = define_op(
     "EncodePng(image: T) -> (contents: string) {compression: int = -1; T: type in [uint8,uint16] = uint8}"
@@ -43,7 +39,6 @@ encode_jpeg_op = define_op(
     "progressive: bool = false; optimize_size: bool = false; chroma_downsampling: bool = true; "
     "density_unit: string in ['in','cm'] = 'in'; x_density: int = 300; y_density: int = 300; xmp_metadata: string = ''}"
 )
-encode_jpeg_variable_quality_op = define_op("EncodeJpegVariableQuality(images: uint8, quality: int32) -> (contents: string)")
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -64,15 +59,6 @@ for _op in (decode_png_op, decode_jpeg_op, decode_bmp_op):
     _attach_image_shape(_op)
 
 
-@decode_and_crop_jpeg_op.shape
-def _(contents: InputShape, crop_window: InputShape, *, channels: int) -> TensorShape:
-    with_rank(contents, 0)
-    window = with_rank(crop_window, 1).as_list()
-    required_dim(window[0], 4)
-    size = [None, None] if crop_window.value is None else [int(n) for n in crop_window.value[2:]]
-    return TensorShape([*size, channels or None])
-
-
 @decode_gif_op.shape
 def _(contents: InputShape) -> TensorShape:
     with_rank(contents, 0)
@@ -85,12 +71,6 @@ def _(contents: InputShape, *, channels: int, expand_animations: bool) -> Tensor
     return TensorShape(None) if expand_animations else TensorShape([None, None, channels or None])
 
 
-@extract_jpeg_shape_op.shape
-def _(contents: InputShape) -> TensorShape:
-    with_rank(contents, 0)
-    return TensorShape([3])
-
-
 @encode_png_op.shape
 def _(image: InputShape) -> TensorShape:
     if image.rank is not None and image.rank < 3:
@@ -99,13 +79,6 @@ def _(image: InputShape) -> TensorShape:
 
 
 encode_jpeg_op.shape(lambda image: TensorShape([]) if with_rank(image, 3) is not None else None)
-
-
-@encode_jpeg_variable_quality_op.shape
-def _(images: InputShape, quality: InputShape) -> TensorShape:
-    with_rank(images, 3)
-    with_rank(quality, 0)
-    return TensorShape([])
 
 
 # --- kernels ----------------------------------------------------------------------------------------------------------
@@ -156,24 +129,6 @@ def _check_transform(dct_method: str | bytes) -> None:
     name = dct_method.decode() if isinstance(dct_method, bytes) else dct_method
     if name not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
         raise ValueError(f"dct_method must be one of {{'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}}, got {name}")
-
-
-@decode_and_crop_jpeg_op.kernel("CPU")
-def _(
-    ctx: Any, contents: Any, crop_window: Array, *, channels: int, ratio: int, try_recover_truncated: bool, dct_method: Any
-) -> Array:
-    if crop_window.shape != (4,):
-        raise ValueError(f"crop must have four elements, got shape {dims_text(crop_window.shape)}")
-    _check_channels(channels, 0, 1, 3)
-    _check_transform(dct_method)
-    y, x, height, width = crop_window.tolist()
-    pixels = image_files.decode_jpeg(_data(contents), channels, _checked_ratio(ratio), try_recover_truncated)
-    if y < 0 or x < 0 or height <= 0 or width <= 0 or y + height > pixels.shape[0] or x + width > pixels.shape[1]:
-        raise ValueError(
-            f"Invalid JPEG data or crop window: rows {y} to {y + height} and columns {x} to {x + width} of an image of "
-            f"{pixels.shape[0]} by {pixels.shape[1]}"
-        )
-    return pixels[y : y + height, x : x + width].copy()
 
 
 @decode_gif_op.kernel("CPU")
@@ -232,11 +187,6 @@ def _decoded(
     return pixels
 
 
-@extract_jpeg_shape_op.kernel("CPU")
-def _(ctx: Any, contents: Any, *, output_type: DType) -> Array:
-    return np.array(image_files.jpeg_shape(_data(contents)), output_type.as_numpy_dtype)
-
-
 @encode_png_op.kernel("CPU")
 def _(ctx: Any, image: Array, *, compression: int) -> Any:
     if image.ndim < 3:
@@ -293,12 +243,6 @@ def _(
     )
 
 
-@encode_jpeg_variable_quality_op.kernel("CPU")
-def _(ctx: Any, image: Array, quality: Any) -> Any:
-    _check_jpeg(image, int(quality))
-    return np.array(image_files.encode_jpeg(image, int(quality)), object)
-
-
 # --- functions --------------------------------------------------------------------------------------------------------
 
 
@@ -332,32 +276,6 @@ def decode_jpeg(
     return result
 
 
-def decode_and_crop_jpeg(
-    contents: Any,
-    crop_window: Any,
-    channels: int = 0,
-    ratio: int = 1,
-    fancy_upscaling: bool = True,
-    try_recover_truncated: bool = False,
-    acceptable_fraction: float = 1,
-    dct_method: str = "",
-    name: str | None = None,
-) -> Tensor:
-    """The part `crop_window` (y, x, height, width) of a JPEG file. Source: `tf.image.decode_and_crop_jpeg`."""
-    result: Tensor = decode_and_crop_jpeg_op(
-        contents,
-        crop_window,
-        channels=channels,
-        ratio=ratio,
-        fancy_upscaling=fancy_upscaling,
-        try_recover_truncated=try_recover_truncated,
-        acceptable_fraction=acceptable_fraction,
-        dct_method=dct_method,
-        name=name,
-    )
-    return result
-
-
 def decode_image(
     contents: Any,
     channels: int | None = None,
@@ -380,14 +298,6 @@ def decode_image(
         return result
 
 
-def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
-    """Whether the bytes begin as a JPEG file does. Source: `tf.image.is_jpeg`."""
-    with name_scope(name, "is_jpeg"):
-        start = get_op("Substr")(contents, 0, 3)
-        result: Tensor = get_op("Equal")(start, b"\xff\xd8\xff", name=name)
-        return result
-
-
 def decode_gif(contents: Any, name: str | None = None) -> Tensor:
     """The frames of a GIF file, [frames, height, width, 3]. Source: `tf.image.decode_gif`."""
     result: Tensor = decode_gif_op(contents, name=name)
@@ -397,12 +307,6 @@ def decode_gif(contents: Any, name: str | None = None) -> Tensor:
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
     """The pixels of a BMP file, [height, width, channels]. Source: `tf.image.decode_bmp`."""
     result: Tensor = decode_bmp_op(contents, channels=channels, name=name)
-    return result
-
-
-def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
-    """[height, width, channels] from a JPEG file's header. Source: `tf.image.extract_jpeg_shape`."""
-    result: Tensor = extract_jpeg_shape_op(contents, output_type=dtypes.as_dtype(output_type), name=name)
     return result
 
 

@@ -1,11 +1,10 @@
-"""Images turned over and around: flips, by chance too, quarter turns, transposition."""
+"""Images turned over: flips, by chance too."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from tfexp.core import dtypes
 from tfexp.core.op import get_op
 from tfexp.core.shape import TensorShape
 from tfexp.graph.control_flow import cond
@@ -13,8 +12,7 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank, reshape, shape
-from tfexp.ops.array_order import reverse, transpose
-from tfexp.ops.case import case
+from tfexp.ops.array_order import reverse
 from tfexp.ops.cast import cast
 from tfexp.ops.image_checks import checked
 from tfexp.ops.random import random_uniform
@@ -82,49 +80,3 @@ def _random_flip(image: Any, axis: int, seed: int | None, scope_name: str) -> Te
             return flips * reverse(image, [axis + 1]) + (1 - flips) * image
 
         return _unknown_as_image(image, _by_rank(image, single, batch))
-
-
-def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
-    """`k` quarter turns counter-clockwise of an image, or of each of a batch. Source: `tf.image.rot90`."""
-    with name_scope(name, "rot90", [image, k]) as scope:
-        image = checked(convert_to_tensor(image, name="image"))
-        k = convert_to_tensor(k, dtype=dtypes.int32, name="k")
-        k.shape.assert_has_rank(0)
-        turns = get_op("FloorMod")(k, 4, name="mod")
-        return _unknown_if_turned(
-            image, _by_rank(image, lambda: _turned(image, turns, 0, scope), lambda: _turned(image, turns, 1, scope))
-        )
-
-
-def _unknown_if_turned(image: Tensor, result: Tensor) -> Tensor:
-    if image.shape.ndims is not None:
-        dims = image.shape.as_list()
-        result.set_shape([*dims[:-3], None, None, dims[-1]])
-    return result
-
-
-def _turned(image: Tensor, turns: Tensor, first: int, scope: str) -> Tensor:
-    """`turns` (0 to 3) quarter turns in the plane of the axes `first` and `first` + 1."""
-    swapped = [1, 0, 2] if first == 0 else [0, 2, 1, 3]
-    branches = (
-        lambda: transpose(reverse(image, [first + 1]), swapped),
-        lambda: reverse(image, [first, first + 1]),
-        lambda: reverse(transpose(image, swapped), [first + 1]),
-    )
-    cases = [(get_op("Equal")(turns, number), branch) for number, branch in enumerate(branches, 1)]
-    result: Tensor = case(cases, default=lambda: image, exclusive=True, name=scope)
-    dims = image.shape.as_list() if image.shape.ndims is not None else [None] * (3 + first)
-    result.set_shape([*dims[:first], None, None, dims[-1]])
-    return result
-
-
-def transpose_image(image: Any, name: str | None = None) -> Tensor:
-    """Rows and columns exchanged, in an image or in each of a batch. Source: `tf.image.transpose`."""
-    with name_scope(name, "transpose", [image]):
-        image = checked(convert_to_tensor(image, name="image"))
-        result: Tensor = _by_rank(
-            image,
-            lambda: transpose(image, [1, 0, 2], name=name or "transpose"),
-            lambda: transpose(image, [0, 2, 1, 3], name=name or "transpose"),
-        )
-        return result

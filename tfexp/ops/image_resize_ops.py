@@ -129,11 +129,6 @@ def _weighted(x: Array, rows: Taps, columns: Taps) -> Array:
     return resize_kernels.gather(resize_kernels.gather(x, 1, rows), 2, columns)
 
 
-def resized_bilinear(x: Array, size: Array, align_corners: bool, half_pixel_centers: bool) -> Array:
-    """ResizeBilinear of floats."""
-    return _resized(x, size, resize_kernels.linear, resize_kernels.bilinear, align_corners, half_pixel_centers)
-
-
 _attach_float_resize(resize_bilinear_op, resize_kernels.linear, resize_kernels.bilinear, shares=True)
 _attach_float_resize(resize_bicubic_op, resize_kernels.cubic, _weighted)
 

@@ -1,4 +1,4 @@
-"""Images cut, padded and resized: central_crop, boxes, resize_images, resize_image_with_pad, …_with_crop_or_pad."""
+"""Images cut, padded and resized: central_crop, boxes, resize_images, resize_image_with_crop_or_pad."""
 
 from __future__ import annotations
 
@@ -280,17 +280,6 @@ def _fitting(images: Tensor, size: Tensor) -> Tensor:
     new_height = cast(round_op(factor * cast(height, dtypes.float32)), dtypes.int32)
     new_width = cast(round_op(factor * cast(width, dtypes.float32)), dtypes.int32)
     return convert_to_tensor([new_height, new_width], dtypes.int32, name="size")
-
-
-def resize_image_with_pad(
-    image: Any, target_height: Any, target_width: Any, method: int | str = ResizeMethod.BILINEAR, align_corners: bool = False
-) -> Tensor:
-    """The image as large as fits into that size, in the middle of zeros. Source: `tf.image.resize_image_with_pad`."""
-
-    def resize(image: Tensor, size: Any) -> Tensor:
-        return resize_images(image, size, method, align_corners)
-
-    return padded(image, target_height, target_width, resize)
 
 
 def padded(image: Any, target_height: Any, target_width: Any, resize: Callable[[Tensor, Any], Tensor]) -> Tensor:

@@ -9,20 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core import dtypes
-from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, elementwise_unary, reduce
 from tfexp.ops.array_order import matrix_transpose
 from tfexp.ops.complex_numbers import real
-from tfexp.ops.diagonal import eye, matrix_diag_part
-from tfexp.ops.matmul import matmul
-from tfexp.ops.shape_rules import merged_dims, required_dim, square_matrices, with_rank, with_rank_at_least
+from tfexp.ops.shape_rules import merged_dims, square_matrices, with_rank_at_least
 
 
 def check_stacks(*stacks: np.ndarray) -> None:
@@ -102,31 +98,6 @@ def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
     return matrix_determinant_op(input, name=name)
 
 
-log_matrix_determinant_op = define_op(
-    "LogMatrixDeterminant(input: T) -> (sign: T, log_abs_determinant: T) {T: type in [half,float,double,complex64,"
-    "complex128]}"
-)
-
-
-@log_matrix_determinant_op.shape
-def _(input: InputShape) -> list[TensorShape]:
-    dims = square_matrices(input).known_dims
-    return [TensorShape(None if dims is None else dims[:-2])] * 2
-
-
-@log_matrix_determinant_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray) -> list[np.ndarray]:
-    _check_square(input)
-    _check_supported("LogMatrixDeterminant", input)
-    sign, log_size = np.linalg.slogdet(input)
-    return [np.asarray(sign).astype(input.dtype), np.asarray(log_size).astype(input.dtype)]
-
-
-def slogdet(input: Any, name: str | None = None) -> Any:
-    """(sign, log |det|) of square matrices. `tf.linalg.slogdet`."""
-    return log_matrix_determinant_op(input, name=name)
-
-
 # --- systems of equations -------------------------------------------------------------------------------------------
 
 matrix_solve_op = define_op(
@@ -136,10 +107,6 @@ matrix_solve_op = define_op(
 matrix_triangular_solve_op = define_op(
     "MatrixTriangularSolve(matrix: T, rhs: T) -> (output: T) {lower: bool = true; adjoint: bool = false; T: type in "
     "[bfloat16,double,float,half,complex64,complex128]}"
-)
-matrix_solve_ls_op = define_op(
-    "MatrixSolveLs(matrix: T, rhs: T, l2_regularizer: double) -> (output: T) {T: type in [double,float,half,"
-    "complex64,complex128]; fast: bool = true}"
 )
 
 
@@ -210,65 +177,6 @@ def matrix_triangular_solve(
         return matrix_triangular_solve_op(matrix, rhs, lower=lower, adjoint=adjoint)
 
 
-@matrix_solve_ls_op.shape
-def _(matrix: InputShape, rhs: InputShape, l2: InputShape) -> TensorShape:
-    with_rank(l2, 0)
-    a, b = with_rank_at_least(matrix, 2).known_dims, with_rank_at_least(rhs, 2).known_dims
-    if a is None or b is None:
-        return TensorShape(None)
-    merged_dims(a[-2], b[-2])
-    return merged(TensorShape(a[:-2]), TensorShape(b[:-2])).concatenate(TensorShape([a[-1], b[-1]]))
-
-
-@matrix_solve_ls_op.kernel("CPU")
-def _(ctx: Any, matrix: np.ndarray, rhs: np.ndarray, l2_regularizer: Any, *, fast: bool) -> np.ndarray:
-    if np.ndim(l2_regularizer):
-        raise ValueError(f"l2_regularizer must be scalar, got shape {list(np.shape(l2_regularizer))}")
-    check_stacks(matrix, rhs)
-    rows, columns = matrix.shape[-2:]
-    if rhs.shape[-2] != rows:
-        sizes = f"{dims_text(matrix.shape)} and {dims_text(rhs.shape)}"
-        raise InvalidArgumentError(None, None, f"Input matrix and rhs are incompatible: {sizes}")
-    if not fast:
-        # The least-norm solution of a possibly rank-deficient system.
-        return np.matmul(np.linalg.pinv(matrix), rhs).astype(matrix.dtype)
-    gram_side = _adjoint(matrix) if rows >= columns else matrix
-    gram = np.matmul(gram_side, _adjoint(gram_side))
-    gram = gram + np.eye(gram.shape[-1], dtype=matrix.dtype) * matrix.dtype.type(l2_regularizer)
-    if rows >= columns:
-        return np.linalg.solve(gram, np.matmul(_adjoint(matrix), rhs))
-    return np.matmul(_adjoint(matrix), np.linalg.solve(gram, rhs))
-
-
-def matrix_solve_ls(
-    matrix: Any, rhs: Any, l2_regularizer: float = 0.0, fast: bool = True, name: str | None = None
-) -> Tensor:
-    """The least-squares (or, with fewer rows than columns, least-norm) solution of matrix x = rhs. `tf.matrix_solve_ls`.
-
-    `fast` goes by the normal equations, with L2 regularisation; otherwise by a decomposition that bears deficient ranks.
-    """
-    with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
-        matrix = convert_to_tensor(matrix, name="matrix")
-        dims = matrix.shape.known_dims
-        if not fast or dims is None or None in dims[-2:]:
-            if not fast and l2_regularizer != 0:
-                raise ValueError("l2_regularizer must be zero for complete decomposition")
-            l2 = convert_to_tensor(l2_regularizer, dtype=dtypes.float64, name="l2_regularizer")
-            return matrix_solve_ls_op(matrix, rhs, l2, fast=fast)
-        is_tall = dims[-2] >= dims[-1]
-        if is_tall:
-            gram = matmul(matrix, matrix, adjoint_a=True)
-        else:
-            gram = matmul(matrix, matrix, adjoint_b=True)
-        if l2_regularizer != 0:
-            size = gram.shape.as_list()[-1]
-            gram = gram + array_fill.broadcast_to(eye(size, dtype=matrix.dtype) * l2_regularizer, array.shape(gram))
-        factor = cholesky(gram)
-        if is_tall:
-            return cholesky_solve(factor, matmul(matrix, rhs, adjoint_a=True))
-        return matmul(matrix, cholesky_solve(factor, rhs), adjoint_a=True)
-
-
 # --- decompositions -------------------------------------------------------------------------------------------------
 
 cholesky_op = define_op("Cholesky(input: T) -> (output: T) {T: type in [double,float,half,complex64,complex128]}")
@@ -286,48 +194,9 @@ def _(ctx: Any, input: np.ndarray) -> np.ndarray:
         ) from None
 
 
-cholesky_grad_op = define_op("CholeskyGrad(l: T, grad: T) -> (output: T) {T: type in [half,float,double]}")
-
-
-@cholesky_grad_op.shape
-def _(l: InputShape, grad: InputShape) -> TensorShape:  # noqa: E741 (TensorFlow's name)
-    return square_matrices(l)
-
-
-@cholesky_grad_op.kernel("CPU")
-def _(ctx: Any, l: np.ndarray, grad: np.ndarray) -> np.ndarray:  # noqa: E741 (TensorFlow's name)
-    """The gradient of Cholesky's input, which `linalg_gradients` derives, in one op: of lower triangles `l` and `grad`."""
-    check_stacks(l, grad)
-    _check_square(l, "Inputs must be a square matrices.")
-    if l.shape != grad.shape:
-        raise InvalidArgumentError(None, None, "Inputs (L and grad) must have the same shape.")
-    wide = np.promote_types(l.dtype, np.float32)
-    lower = np.tril(l).astype(wide)
-    middle = np.swapaxes(lower, -1, -2) @ np.tril(grad)
-    middle = (np.tril(middle) + np.tril(middle, -1)) / 2
-    regular = np.asarray(np.diagonal(lower, axis1=-2, axis2=-1).all(-1))[..., np.newaxis, np.newaxis]
-    inverse = np.where(regular, np.linalg.inv(np.where(regular, lower, np.eye(l.shape[-1], dtype=wide))), np.nan)
-    product = np.swapaxes(inverse, -1, -2) @ middle @ inverse
-    return ((product + np.swapaxes(product, -1, -2)) / 2).astype(l.dtype)
-
-
 def cholesky(input: Any, name: str | None = None) -> Tensor:
     """The lower triangle L with L adjoint(L) = input, of positive definite matrices. `tf.cholesky`."""
     return cholesky_op(input, name=name)
-
-
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """x of (L adjoint(L)) x = rhs, given `chol` L. `tf.cholesky_solve`."""
-    with name_scope(name, "cholesky_solve", [chol, rhs]):
-        y = matrix_triangular_solve_op(chol, rhs, adjoint=False, lower=True)
-        return matrix_triangular_solve_op(chol, y, adjoint=True, lower=True)
-
-
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """log det of self-adjoint positive definite matrices, by their Cholesky factors. `tf.linalg.logdet`."""
-    with name_scope(name, "logdet", [matrix]):
-        factor = cholesky(matrix)
-        return 2.0 * reduce.reduce_sum(elementwise_unary.log(real(matrix_diag_part(factor))), [-1])
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
@@ -404,75 +273,3 @@ def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name:
     """(s, u, v) with tensor = u diag(s) adjoint(v), s descending; s alone without `compute_uv`. `tf.svd`."""
     s, u, v = svd_op(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     return (real(s), u, v) if compute_uv else real(s)
-
-
-self_adjoint_eig_v2 = define_op(
-    "SelfAdjointEigV2(input: T) -> (e: T, v: T) {compute_v: bool = true; T: type in [double,float,half,complex64,"
-    "complex128]}"
-)
-
-
-@self_adjoint_eig_v2.shape
-def _(input: InputShape, *, compute_v: bool) -> list[TensorShape]:
-    square = square_matrices(input)
-    dims = square.known_dims
-    if dims is None:
-        return [TensorShape(None), TensorShape(None if compute_v else [0])]
-    return [TensorShape(dims[:-1]), square if compute_v else TensorShape([0])]
-
-
-@self_adjoint_eig_v2.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, *, compute_v: bool) -> list[np.ndarray]:
-    _check_square(input)
-    matrix = _for_lapack(input)
-    if not np.isfinite(np.tril(matrix)).all():
-        message = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
-        raise InvalidArgumentError(None, None, message)
-    if not compute_v:
-        return [np.linalg.eigvalsh(matrix).astype(input.dtype), np.zeros([0], input.dtype)]
-    return [part.astype(input.dtype, copy=False) for part in np.linalg.eigh(matrix)]
-
-
-def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
-    """(eigenvalues ascending, eigenvectors in columns) of self-adjoint matrices. `tf.self_adjoint_eig`."""
-    values, vectors = self_adjoint_eig_v2(tensor, compute_v=True, name=name)
-    return values, vectors
-
-
-def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
-    """The eigenvalues, ascending, of self-adjoint matrices. `tf.self_adjoint_eigvals`."""
-    values, _ = self_adjoint_eig_v2(tensor, compute_v=False, name=name)
-    return values
-
-
-cross_op = define_op(
-    "Cross(a: T, b: T) -> (product: T) {T: type in [float,double,int32,uint8,int16,int8,int64,bfloat16,uint16,half,"
-    "uint32,uint64]}"
-)
-
-
-@cross_op.shape
-def _(a: InputShape, b: InputShape) -> TensorShape:
-    shape = merged(a, b)
-    dims = with_rank_at_least(shape, 1).known_dims
-    if dims is not None:
-        required_dim(dims[-1], 3)
-    return shape
-
-
-@cross_op.kernel("CPU")
-def _(ctx: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    if a.shape != b.shape:
-        raise InvalidArgumentError(None, None, f"Both inputs must be of same shape: {a.shape} vs. {b.shape}")
-    if not a.ndim:
-        raise InvalidArgumentError(None, None, "Input must be at least 1D, got shape []")
-    if a.shape[-1] != 3:
-        raise FailedPreconditionError(
-            None, None, f"Cross-products are only defined for 3-element vectors, got shape {a.shape}"
-        )
-    return np.cross(a, b)
-
-
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The cross products of vectors of length 3. `tf.cross`."""
-    return cross_op(a, b, name=name)

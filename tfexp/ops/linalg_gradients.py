@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tfexp.graph.control_flow import cond
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies
 from tfexp.graph.tensor import Tensor
 from tfexp.ops import array, array_fill, array_join, cast, linalg
 from tfexp.ops.array_order import matrix_transpose
@@ -33,57 +29,11 @@ def _per_matrix(values: Tensor) -> Tensor:
     return array.reshape(values, array_join.concat([array.shape(values), [1, 1]], 0))
 
 
-def _tall_least_squares(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    # x = C^-1 A^T b, of C = A^T A + l I: with z = C^-1 g, db gets A z, and dA gets (b - A x) z^T - A z x^T.
-    matrix, rhs, l2 = op.inputs
-    solution = op.outputs[0]
-    z = linalg.cholesky_solve(_factor(matmul(matrix, matrix, transpose_a=True), l2), grad)
-    rhs_grad: Any = matmul(matrix, z)
-    rest: Any = rhs - matmul(matrix, solution)  # type: ignore[operator]  # bound by ops.overloads
-    return [matmul(rest, z, transpose_b=True) - matmul(rhs_grad, solution, transpose_b=True), rhs_grad, None]
-
-
-def _wide_least_squares(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    # x = A^T y, of y = C^-1 b and C = A A^T + l I: db gets w = C^-1 A g, and dA gets y (g - A^T w)^T - w x^T.
-    matrix, rhs, l2 = op.inputs
-    factor = _factor(matmul(matrix, matrix, transpose_b=True), l2)
-    y, w = linalg.cholesky_solve(factor, rhs), linalg.cholesky_solve(factor, matmul(matrix, grad))
-    rest: Any = grad - matmul(matrix, w, transpose_a=True)  # type: ignore[operator]
-    first: Any = matmul(y, rest, transpose_b=True)
-    return [first - matmul(w, op.outputs[0], transpose_b=True), w, None]
-
-
-def _factor(gram: Any, l2: Tensor) -> Tensor:
-    size = array.shape(gram)[-1]  # type: ignore[index]
-    return linalg.cholesky(gram + eye(size, dtype=gram.dtype) * cast.cast(l2, gram.dtype))
-
-
-@linalg.matrix_solve_ls_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    if not op.get_attr("fast"):
-        raise ValueError("Gradient not defined for fast=False")
-    dims = op.inputs[0].shape.known_dims
-    rows, columns = (None, None) if dims is None else dims[-2:]
-    if rows is not None and columns is not None:
-        return _tall_least_squares(op, grad) if rows >= columns else _wide_least_squares(op, grad)
-    sides: Any = array.shape(op.inputs[0])
-    found = cond(
-        sides[-2] >= sides[-1], lambda: _tall_least_squares(op, grad)[:2], lambda: _wide_least_squares(op, grad)[:2]
-    )
-    return [*found, None]
-
-
 @linalg.matrix_determinant_op.gradient
 def _(op: Operation, grad: Tensor) -> Tensor:
     # d det A = det A tr(A^-1 dA)
     inverse = linalg.matrix_inverse(op.inputs[0], adjoint=True)
     return _per_matrix(grad * op.outputs[0]) * inverse
-
-
-@linalg.log_matrix_determinant_op.gradient
-def _(op: Operation, _: Tensor, grad: Tensor) -> Tensor:
-    inverse = linalg.matrix_inverse(op.inputs[0], adjoint=True)
-    return _per_matrix(grad) * inverse
 
 
 @linalg.matrix_solve_op.gradient
@@ -127,22 +77,6 @@ def _differences(values: Tensor) -> Tensor:
     """[..., i, j] -> 1 / (values_j - values_i), 0 on the diagonal."""
     gaps = array.expand_dims(values, -2) - array.expand_dims(values, -1)
     return matrix_set_diag(_safe_reciprocal(gaps), array_fill.zeros_like(values))
-
-
-@linalg.self_adjoint_eig_v2.gradient
-def _(op: Operation, grad_e: Tensor, grad_v: Tensor) -> Tensor:
-    with control_dependencies([grad_e, grad_v]):
-        if op.get_attr("compute_v"):
-            e, v = op.outputs
-            weights = _differences(e)
-            inner = matrix_diag(grad_e) + weights * matmul(v, grad_v, adjoint_a=True)
-        else:
-            _, v = linalg.self_adjoint_eig(op.inputs[0])
-            inner = matrix_diag(grad_e)
-        product = matmul(v, matmul(inner, v, adjoint_b=True))
-        # The op looks at the lower triangle only: what belongs to the upper one is added to it.
-        folded = matrix_band_part(product + _adjoint(product), -1, 0)
-        return matrix_set_diag(folded, 0.5 * matrix_diag_part(folded))
 
 
 @linalg.qr_op.gradient
@@ -213,9 +147,3 @@ def _of_values(vectors: Tensor, grad: Tensor, count: int) -> tuple[Tensor, Tenso
     """The first `count` vectors and their gradient, with what the others have to say: they turn with these, orthogonal."""
     kept, rest = vectors[..., :count], vectors[..., count:]
     return kept, grad[..., :count] - matmul(rest, matmul(grad[..., count:], kept, adjoint_a=True))
-
-
-@linalg.cross_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    a, b = op.inputs
-    return [linalg.cross(b, grad), linalg.cross(grad, a)]

@@ -10,7 +10,6 @@ import numpy as np
 from tfexp.core import dtypes
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import BindRequest, Call
-from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op, get_op
 from tfexp.core.shape import InputShape, TensorShape, broadcast_shapes, dims_text
 from tfexp.core.workers import are_alone, share
@@ -153,10 +152,6 @@ batch_mat_mul_v2 = define_op(
     "BatchMatMulV2(x: T, y: T) -> (output: T) {T: type in [bfloat16,half,float,double,int16,int32,int64,uint8,uint16,"
     "uint32,uint64,complex64,complex128]; adj_x: bool = false; adj_y: bool = false}"
 )
-batch_mat_mul = define_op(
-    "BatchMatMul(x: T, y: T) -> (output: T) {T: type in [bfloat16,half,float,double,int32,int64,complex64,"
-    "complex128]; adj_x: bool = false; adj_y: bool = false}"
-)
 
 
 @batch_mat_mul_v2.shape
@@ -164,17 +159,6 @@ def _(x: InputShape, y: InputShape, *, adj_x: bool, adj_y: bool) -> TensorShape:
     if with_rank_at_least(x, 2).rank is None or with_rank_at_least(y, 2).rank is None:
         return TensorShape(None)
     return broadcast_shapes(x[:-2], y[:-2]).concatenate(_product_dims(x, y, adj_x, adj_y))
-
-
-@batch_mat_mul.shape
-def _(x: InputShape, y: InputShape, *, adj_x: bool, adj_y: bool) -> TensorShape:
-    with_rank_at_least(x, 2)
-    with_rank_at_least(y, 2)
-    return merged(_batch_of(x), _batch_of(y)).concatenate(_product_dims(x, y, adj_x, adj_y))
-
-
-def _batch_of(x: TensorShape) -> TensorShape:
-    return TensorShape(None) if x.rank is None else x[:-2]
 
 
 def _product_dims(x: TensorShape, y: TensorShape, adj_x: bool, adj_y: bool) -> TensorShape:
@@ -212,23 +196,22 @@ def _batch_product(x: np.ndarray, y: np.ndarray, adj_x: bool, adj_y: bool) -> np
     return _product(left, right)
 
 
-for _op in (batch_mat_mul_v2, batch_mat_mul):
+@batch_mat_mul_v2.kernel("CPU", "XLA")
+def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool) -> np.ndarray:
+    return _batch_product(x, y, adj_x, adj_y)
 
-    @_op.kernel("CPU", "XLA")
-    def _(ctx: Any, x: np.ndarray, y: np.ndarray, *, adj_x: bool, adj_y: bool) -> np.ndarray:
-        return _batch_product(x, y, adj_x, adj_y)
 
-    @_op.bind
-    def _(node: BindRequest) -> Call | None:
-        known = [s.known_dims for s in node.input_shapes]
-        if any(dims is None or None in dims or len(dims) < 2 for dims in known) or node.input_dtypes[0].name == "bfloat16":
-            return None
-        adj_x, adj_y = node.attrs["adj_x"], node.attrs["adj_y"]
-        if not (adj_x or adj_y):
-            return Call(np.matmul, out=True)
-        return Call(
-            lambda x, y, out=None: np.matmul(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, out=out), out=True
-        )
+@batch_mat_mul_v2.bind
+def _(node: BindRequest) -> Call | None:
+    known = [s.known_dims for s in node.input_shapes]
+    if any(dims is None or None in dims or len(dims) < 2 for dims in known) or node.input_dtypes[0].name == "bfloat16":
+        return None
+    adj_x, adj_y = node.attrs["adj_x"], node.attrs["adj_y"]
+    if not (adj_x or adj_y):
+        return Call(np.matmul, out=True)
+    return Call(
+        lambda x, y, out=None: np.matmul(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, out=out), out=True
+    )
 
 
 def _product_gradients(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
@@ -242,11 +225,6 @@ def _product_gradients(op: Operation, grad: Tensor) -> tuple[Tensor, Tensor]:
     if adj == (True, False):
         return matmul(y, grad, adjoint_b=True), matmul(x, grad)
     return matmul(y, grad, adjoint_a=True, adjoint_b=True), matmul(grad, x, adjoint_a=True, adjoint_b=True)
-
-
-@batch_mat_mul.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor]:
-    return list(_product_gradients(op, grad))
 
 
 @batch_mat_mul_v2.gradient
@@ -263,21 +241,6 @@ def _(op: Operation, grad: Tensor) -> list[Tensor]:
         array.reshape(reduce.reduce_sum(grad_x, axes_x), shape_x),
         array.reshape(reduce.reduce_sum(grad_y, axes_y), shape_y),
     ]
-
-
-def sparse_matmul(
-    a: Any,
-    b: Any,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    a_is_sparse: bool = False,
-    b_is_sparse: bool = False,
-    name: str | None = None,
-) -> Tensor:
-    """The float32 product of two matrices of float32 or bfloat16, said to be mostly zeros or not. `tf.sparse_matmul`."""
-    flags = {"a_is_sparse": a_is_sparse, "b_is_sparse": b_is_sparse}
-    result: Tensor = sparse_mat_mul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name, **flags)
-    return result
 
 
 sparse_mat_mul = define_op(

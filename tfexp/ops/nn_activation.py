@@ -14,14 +14,14 @@ from tfexp.core.kernel import BindRequest, Call
 from tfexp.core.op import Op, define_op
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, name_scope
+from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where
 from tfexp.ops.cast import cast
-from tfexp.ops.elementwise_unary import exp, sigmoid
+from tfexp.ops.elementwise_unary import sigmoid
 from tfexp.ops.scalar_arrays import scalar_array
 from tfexp.ops.shape_rules import check_alike, same_shapes, shape_preserving
 
@@ -324,33 +324,6 @@ _defined(softplus_op, _softplus)
 def _(op: Operation, grad: Any) -> Tensor:
     result: Tensor = grad * sigmoid(op.inputs[0])
     return result
-
-
-softplus_grad_op = define_op(f"SoftplusGrad(gradients: T, features: T) -> (backprops: T) {{{_FLOAT}}}")
-same_shapes(softplus_grad_op)
-
-
-def _softplus_grad(gradients: Array, features: Array, out: Array | None = None) -> Array:
-    one = scalar_array(1, features.dtype)
-    small = np.exp(-np.abs(features))
-    positive = np.greater_equal(features, scalar_array(0, features.dtype))
-    slope = np.multiply(small, ~positive, dtype=features.dtype)
-    slope += positive
-    slope /= np.add(small, one)
-    return np.multiply(gradients, slope, out)
-
-
-_defined(softplus_grad_op, _softplus_grad)
-
-
-@softplus_grad_op.gradient
-def _(op: Operation, grad: Any) -> list[Tensor]:
-    dy: Any = op.inputs[0]
-    x: Any = op.inputs[1]
-    with control_dependencies([grad]):
-        first = softplus_grad_op(grad, x)
-        second = grad * dy / (exp(-x) + 2.0 + exp(x))
-        return [first, second]
 
 
 softsign_op = define_op(f"Softsign(features: T) -> (activations: T) {{{_FLOAT}}}")

@@ -13,14 +13,12 @@ from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
-from tfexp.ops.array import Array, rank, reshape, shape
+from tfexp.ops.array import Array, reshape, shape
 from tfexp.ops.array_fill import ones_like
-from tfexp.ops.array_fill import range as range_
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_tile import tile
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import relu
-from tfexp.ops.reduce import reduce_sum
 from tfexp.ops.shape_rules import with_rank, with_rank_at_least
 
 _NUMBER = (
@@ -138,25 +136,6 @@ def _(op: Operation, grad: Tensor) -> Tensor:
         expanded = concat([ones_like(dims[:-1]), bias_dims], 0)
         multiples = concat([dims[:-1], [1]], 0)
     return tile(reshape(grad, expanded), multiples)
-
-
-bias_add_v1_op = define_op(f"BiasAddV1(value: T, bias: T) -> (output: T) {{{_NUMBER}}}")
-
-
-@bias_add_v1_op.shape
-def _(value: InputShape, bias: InputShape) -> TensorShape:
-    return bias_add_op.shape_rule(value, bias, data_format="NHWC")  # type: ignore[misc,no-any-return]  # defined above
-
-
-@bias_add_v1_op.kernel("CPU", "XLA")
-def _(ctx: Any, value: Array, bias: Array) -> Array:
-    return _with_bias(value, bias, "NHWC")
-
-
-@bias_add_v1_op.gradient
-def _(op: Operation, grad: Any) -> list[Tensor]:
-    axes = range_(rank(grad) - 1)  # type: ignore[operator]
-    return [grad, reduce_sum(grad, axes)]
 
 
 def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:

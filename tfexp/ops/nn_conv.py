@@ -11,13 +11,10 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import expand_dims, shape, squeeze
 from tfexp.ops.conv import (
-    conv2d_backprop_filter_op,
-    conv2d_backprop_input_op,
     conv2d_op,
-    conv3d_backprop_filter_v2_op,
     conv3d_op,
 )
-from tfexp.ops.conv_depthwise import depthwise_backprop_filter_op, depthwise_backprop_input_op, depthwise_op
+from tfexp.ops.conv_depthwise import depthwise_op
 from tfexp.ops.nn_dilated import with_space_to_batch
 from tfexp.ops.nn_window_args import for_all_dims, is_channels_second, padding_attrs, steps_and_rates
 from tfexp.ops.windows import channels_second
@@ -91,59 +88,6 @@ def conv2d(
     return result
 
 
-def conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
-    use_cudnn_on_gpu: bool = True,
-    data_format: str = "NHWC",
-    dilations: Any = _ONES,
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of conv2d for its filter. Source: `tf.nn.conv2d_backprop_filter`."""
-    result: Tensor = conv2d_backprop_filter_op(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=list(strides),
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-        **padding_attrs(padding),
-    )
-    return result
-
-
-def conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any = None,
-    out_backprop: Any = None,
-    strides: Any = None,
-    padding: Any = None,
-    use_cudnn_on_gpu: bool = True,
-    data_format: str = "NHWC",
-    dilations: Any = _ONES,
-    name: str | None = None,
-    filters: Any = None,
-) -> Tensor:
-    """The gradient of conv2d for its input. Source: `tf.nn.conv2d_backprop_input`."""
-    result: Tensor = conv2d_backprop_input_op(
-        input_sizes,
-        deprecated_argument_lookup("filters", filters, "filter", filter),
-        out_backprop,
-        strides=list(strides),
-        use_cudnn_on_gpu=use_cudnn_on_gpu,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-        **padding_attrs(padding),
-    )
-    return result
-
-
 def conv3d(
     input: Any,
     filter: Any = None,
@@ -162,30 +106,6 @@ def conv3d(
         padding=padding,
         data_format=data_format,
         dilations=for_all_dims(dilations, 3, data_format, "dilations"),
-        name=name,
-    )
-    return result
-
-
-def conv3d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
-    data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1),
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of conv3d for its filter. Source: `tf.nn.conv3d_backprop_filter`."""
-    result: Tensor = conv3d_backprop_filter_v2_op(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=list(strides),
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
         name=name,
     )
     return result
@@ -263,54 +183,6 @@ def depthwise_conv2d_native(
     result: Tensor = depthwise_op(
         input,
         filter,
-        strides=list(strides),
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
-    return result
-
-
-def depthwise_conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: str,
-    data_format: str = "NHWC",
-    dilations: Any = _ONES,
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of depthwise convolution for its input. TF symbol of this name (also `…_native_backprop_input`)."""
-    result: Tensor = depthwise_backprop_input_op(
-        input_sizes,
-        filter,
-        out_backprop,
-        strides=list(strides),
-        padding=padding,
-        data_format=data_format,
-        dilations=list(dilations),
-        name=name,
-    )
-    return result
-
-
-def depthwise_conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: str,
-    data_format: str = "NHWC",
-    dilations: Any = _ONES,
-    name: str | None = None,
-) -> Tensor:
-    """The gradient of depthwise convolution for its filter. TF symbol of this name (also `…_native_backprop_filter`)."""
-    result: Tensor = depthwise_backprop_filter_op(
-        input,
-        filter_sizes,
-        out_backprop,
         strides=list(strides),
         padding=padding,
         data_format=data_format,

@@ -17,8 +17,8 @@ from tfexp.graph.operation import Operation
 from tfexp.graph.scopes import control_dependencies, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array, expand_dims, rank, reshape, shape, squeeze
-from tfexp.ops.array_fill import ones_like, zeros_like
 from tfexp.ops.array_fill import range as range_
+from tfexp.ops.array_fill import zeros_like
 from tfexp.ops.array_identity import stop_gradient
 from tfexp.ops.array_join import concat
 from tfexp.ops.array_mask import where
@@ -26,12 +26,10 @@ from tfexp.ops.array_order import transpose
 from tfexp.ops.array_slice import slice as slice_
 from tfexp.ops.cast import cast
 from tfexp.ops.check_compare import assert_equal
-from tfexp.ops.comparison import greater_equal, less_equal
 from tfexp.ops.elementwise_binary import add, sub
 from tfexp.ops.elementwise_unary import abs as abs_
-from tfexp.ops.elementwise_unary import exp, log, log1p
+from tfexp.ops.elementwise_unary import exp, log1p
 from tfexp.ops.index_range import are_within
-from tfexp.ops.logical import logical_and
 from tfexp.ops.matmul import matmul
 from tfexp.ops.nn_activation import relu
 from tfexp.ops.nn_softmax import NARROW, log_softmax, shifted, softmax
@@ -384,21 +382,3 @@ def weighted_cross_entropy_with_logits(
         rest: Any = log1p(exp(-abs_(logits)))  # type: ignore[operator]
         result: Tensor = add(negative, weight * (rest + relu(-logits)), name=scope)
         return result
-
-
-def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
-    """exp(log_input) - log_input * targets; `compute_full_loss` adds Stirling's log(targets!). TF symbol of this name."""
-    with name_scope(name, "log_poisson_loss", [log_input, targets]):
-        log_input = convert_to_tensor(log_input, name="log_input")
-        targets = convert_to_tensor(targets, name="targets")
-        _same_static_shape("log_input and targets", targets, log_input)
-        result: Any = exp(log_input) - log_input * targets
-        if compute_full_loss:
-            half: Any = convert_to_tensor(0.5, dtype=targets.dtype)
-            two_pi: Any = convert_to_tensor(2 * math.pi, dtype=targets.dtype)
-            stirling = targets * log(targets) - targets + half * log(two_pi * targets)
-            zeros, ones = zeros_like(targets, dtype=targets.dtype), ones_like(targets, dtype=targets.dtype)
-            in_unit = logical_and(greater_equal(targets, zeros), less_equal(targets, ones))
-            result += where(in_unit, zeros, stirling)
-        total: Tensor = result
-        return total

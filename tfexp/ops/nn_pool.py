@@ -8,7 +8,6 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
-from tfexp.core.shape import TensorShape
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
@@ -139,37 +138,6 @@ def avg_pool1d(
 ) -> Tensor:
     """The mean of each window of sequences [batch, width, depth]. Source: `tf.nn.avg_pool1d`."""
     return _pool1d(avg_pool_op, input, ksize, strides, padding, data_format, name, "AvgPool1D")
-
-
-def _of_any_rank(
-    kind: str, input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None, name: Any
-) -> Tensor:
-    given = input.shape if hasattr(input, "shape") else np.shape(input)
-    rank = TensorShape(given).ndims if data_format is None else len(data_format)
-    if rank not in (3, 4, 5):
-        raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {rank}.")
-    if kind == "MAX":
-        functions: tuple[Any, ...] = (max_pool1d, max_pool2d, max_pool3d)
-    else:
-        functions = (avg_pool1d, avg_pool, avg_pool3d)
-    result: Tensor = functions[rank - 3](
-        input, ksize, strides, padding, data_format=data_format or _FORMATS[rank - 2][0], name=name
-    )
-    return result
-
-
-def max_pool_v2(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None
-) -> Tensor:
-    """`max_pool1d`, `max_pool2d` or `max_pool3d`, by the input's rank. Source: `tf.nn.max_pool_v2`."""
-    return _of_any_rank("MAX", input, ksize, strides, padding, data_format, name)
-
-
-def avg_pool_v2(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None
-) -> Tensor:
-    """`avg_pool1d`, `avg_pool2d` or `avg_pool3d`, by the input's rank. Source: `tf.nn.avg_pool_v2`."""
-    return _of_any_rank("AVG", input, ksize, strides, padding, data_format, name)
 
 
 def max_pool_with_argmax(

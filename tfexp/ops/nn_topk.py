@@ -30,7 +30,6 @@ top_k_v2_op = define_op(
     f"TopKV2(input: T, k: Tk) -> (values: T, indices: index_type) {{sorted: bool = true; {_REAL}; "
     "Tk: type in [int16,int32,int64] = int32; index_type: type in [int16,int32,int64] = int32}"
 )
-top_k_op = define_op(f"TopK(input: T) -> (values: T, indices: int32) {{k: int >= 0; sorted: bool = true; {_REAL}}}")
 
 
 def _top_shape(input: InputShape, k: int | None) -> list[TensorShape]:
@@ -100,16 +99,6 @@ def _(ctx: Any, input: Array, k: Array, *, index_type: DType) -> list[Array]:
     return _largest(np.asarray(input), int(k), index_type.as_numpy_dtype)
 
 
-@top_k_op.shape
-def _(input: InputShape, *, k: int) -> list[TensorShape]:
-    return _top_shape(input, k)
-
-
-@top_k_op.kernel("CPU")
-def _(ctx: Any, input: Array, *, k: int) -> list[Array]:
-    return _largest(np.asarray(input), k, np.int32)
-
-
 def _top_gradient(op: Operation, grad: Tensor) -> Tensor:
     """The gradient goes to where the values came from, by their places in the flattened input."""
     source_shape, found_shape = shape(op.inputs[0]), shape(op.outputs[1])
@@ -129,11 +118,6 @@ def _(op: Operation, grad: Tensor, _: Any) -> list[Tensor]:
     return [_top_gradient(op, grad), zeros([], dtype=dtypes.int32)]
 
 
-@top_k_op.gradient
-def _(op: Operation, grad: Tensor, _: Any) -> list[Tensor]:
-    return [_top_gradient(op, grad)]
-
-
 def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
     """(values, indices) of the k largest entries of each row, the largest first. Source: `tf.nn.top_k`."""
     return top_k_v2_op(input, k, sorted=sorted, name=name)
@@ -143,9 +127,6 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 
 in_top_k_v2_op = define_op(
     "InTopKV2(predictions: float, targets: T, k: T) -> (precision: bool) {T: type in [int32,int64] = int32}"
-)
-in_top_k_op = define_op(
-    "InTopK(predictions: float, targets: T) -> (precision: bool) {k: int; T: type in [int32,int64] = int32}"
 )
 
 
@@ -181,16 +162,6 @@ def _(predictions: InputShape, targets: InputShape, k: InputShape) -> TensorShap
 @in_top_k_v2_op.kernel("CPU")
 def _(ctx: Any, predictions: Array, targets: Array, k: Array) -> Array:
     return _in_top(predictions, targets, int(k))
-
-
-@in_top_k_op.shape
-def _(predictions: InputShape, targets: InputShape) -> TensorShape:
-    return _precision_shape(predictions, targets)
-
-
-@in_top_k_op.kernel("CPU")
-def _(ctx: Any, predictions: Array, targets: Array, *, k: int) -> Array:
-    return _in_top(predictions, targets, k)
 
 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""Python functions as nodes: `tf.py_func`, `tf.numpy_function`, `tf.py_function`. Source: TF 1.15.
+"""Python functions as nodes: `tf.py_func`. Source: TF 1.15.
 
 A node knows its function by a token, which means something in the process that made it only. Graphs keep their functions
 alive; when the last graph that uses one is gone, so is the token.
@@ -7,7 +7,6 @@ alive; when the last graph that uses one is gone, so is the token.
 from __future__ import annotations
 
 import itertools
-import threading
 import traceback
 import weakref
 from collections.abc import Callable, Sequence
@@ -27,14 +26,10 @@ from tfexp.core.errors import (
 )
 from tfexp.core.op import define_op
 from tfexp.core.text import as_text
-from tfexp.graph.convert import convert_to_tensor
-from tfexp.graph.defaults import new_eager_world
 from tfexp.graph.function_graph import FunctionGraph
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import control_dependencies, get_default_graph
-from tfexp.graph.tape import GradientTape, keep_alive
-from tfexp.graph.tensor import Tensor
-from tfexp.ops.array_fill import zeros_like
+from tfexp.graph.scopes import get_default_graph
+from tfexp.graph.tape import keep_alive
 
 _TYPES = "Tin: list(type) >= 0; Tout: list(type) >= 0"
 
@@ -73,14 +68,10 @@ def _register(function: _Registered) -> str:
 py_func_op = define_op(f"PyFunc(input: Tin) -> (output: Tout) {{token: string; {_TYPES}}} #stateful").not_differentiable()
 py_func_stateless_op = define_op(f"PyFuncStateless(input: Tin) -> (output: Tout) {{token: string; {_TYPES}}}")
 py_func_stateless_op.not_differentiable()
-eager_py_func_op = define_op(
-    f"EagerPyFunc(input: Tin) -> (output: Tout) {{token: string; is_async: bool = false; {_TYPES}}} #stateful"
-)
 
 
 @py_func_op.kernel("CPU", may_block=True)
 @py_func_stateless_op.kernel("CPU", may_block=True)
-@eager_py_func_op.kernel("CPU", may_block=True)
 def _(ctx: Any, input: Sequence[Any], *, token: Any, Tin: list[DType], Tout: list[DType]) -> list[np.ndarray]:
     token = as_text(token)
     found = _registered.get(token)
@@ -203,11 +194,6 @@ def py_func(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, stateful: b
     return _node(py_func_op if stateful else py_func_stateless_op, registered, inp, Tout, name)
 
 
-def numpy_function(func: Callable[..., Any], inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
-    """`py_func`, by its name in later versions. Source: `tf.numpy_function`."""
-    return py_func(func, inp, Tout, name=name)
-
-
 def _check_callable(func: Any) -> None:
     if not callable(func):
         raise ValueError(f"Expected func to be callable. Received func={func} of type {type(func)}.")
@@ -224,78 +210,3 @@ def _node(op: Any, function: _Registered, inp: Sequence[Any], Tout: Any, name: s
 
 
 # --- tf.py_function ----------------------------------------------------------------------------------------------------
-
-
-class _Eager:
-    """A function of eager tensors, what its last call left on a tape, and how that is differentiated."""
-
-    def __init__(self, function: Callable[..., Any]):
-        self._function = function
-        self._lock = threading.Lock()
-        self._last: tuple[Any, GradientTape, list[Tensor], list[Tensor]] | None = None
-
-    def __call__(self, arguments: Sequence[Any], types: Sequence[DType]) -> list[np.ndarray]:
-        world = new_eager_world()
-        with world.as_default(), GradientTape(persistent=True) as tape:
-            inputs = [convert_to_tensor(value) for value in arguments]
-            tape.watch([t for t in inputs if t.dtype.is_floating or t.dtype.is_complex])
-            value = self._function(*inputs)
-            returned = [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
-            if any(hasattr(one, "assign") for one in returned):
-                raise RuntimeError(f"Attempting to return a variable from an eagerly executed py_func: {returned}")
-            outputs = [convert_to_tensor(one, dtype=dtype) for one, dtype in zip(returned, types)]
-        with self._lock:
-            self._last = (world, tape, inputs, outputs)
-        return [np.array(t.numpy(), t.dtype.as_numpy_dtype) for t in outputs]  # type: ignore[attr-defined]
-
-    def gradient(self, grads: Sequence[Any], types: Sequence[DType]) -> list[np.ndarray]:
-        """With respect to each input, of the call before; zeros where the outputs do not depend on it."""
-        with self._lock:
-            last = self._last
-        if last is None:
-            raise ValueError("the gradient of a tf.py_function was run before the function")
-        world, tape, inputs, outputs = last
-        with world.as_default():
-            weights = [convert_to_tensor(g) for g in grads]
-            chosen = [i for i, t in enumerate(outputs) if t.dtype.is_floating or t.dtype.is_complex]
-            found = tape.gradient([outputs[i] for i in chosen], list(inputs), [weights[i] for i in chosen])
-            dense = [None if g is None else convert_to_tensor(g) for g in found]
-        return [
-            np.zeros_like(t.numpy(), t.dtype.as_numpy_dtype)  # type: ignore[attr-defined]
-            if g is None
-            else np.array(g.numpy(), t.dtype.as_numpy_dtype)  # type: ignore[attr-defined]
-            for g, t in zip(dense, inputs, strict=True)
-        ]
-
-
-def py_function(func: Any, inp: Any, Tout: Any, name: str | None = None) -> Any:
-    """A node that calls `func` with eager tensors of the values of `inp`; ops that it uses run at once.
-
-    It returns what converts to tensors of the types `Tout`, or None where that is empty. There is a gradient, by what the
-    function's last call left on a tape. Otherwise as `py_func`. Source: `tf.py_function`.
-    """
-    _check_callable(func)
-    eager = _Eager(func)
-    return _node(eager_py_func_op, _Registered(eager, eager), inp, Tout, name)
-
-
-@eager_py_func_op.gradient
-def _(op: Operation, *grads: Any) -> list[Any]:
-    token = op.get_attr("token")
-    found = _registered[as_text(token)]
-    eager: _Eager = found.original
-    types = [t.dtype.base_dtype for t in op.inputs]
-    given = [zeros_like(y) if g is None else g for g, y in zip(grads, op.outputs, strict=True)]
-    backward = _Registered(eager.gradient, _NoSecond())
-    with control_dependencies([op]):
-        result = eager_py_func_op(given, token=_register(backward), Tout=types)
-    for grad, x in zip(result, op.inputs, strict=True):
-        grad.set_shape(x.shape)
-    return list(result)
-
-
-class _NoSecond:
-    """Stands for the function of a gradient, which itself has none."""
-
-    def gradient(self, grads: Sequence[Any], types: Sequence[DType]) -> list[np.ndarray]:
-        raise NotImplementedError("tf.py_function has no second derivative")

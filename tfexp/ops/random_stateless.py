@@ -135,18 +135,6 @@ _draws(
     normal_op,
 )
 
-truncated_normal_op = define_op(
-    "StatelessTruncatedNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype) "
-    "{dtype: type in [half,bfloat16,float,double] = float; Tshape: type in [int32,int64] = int32}"
-)
-_draws(
-    distributions.truncated_normal,
-    define_op(
-        "StatelessTruncatedNormal(shape: T, seed: Tseed) -> (output: dtype) {dtype: type in [half,bfloat16,float,double] = "
-        "float; T: type in [int32,int64] = int32; Tseed: type in [int32,int64] = int64}"
-    ),
-    truncated_normal_op,
-)
 
 full_int_op = define_op(
     "StatelessRandomUniformFullIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> (output: dtype) "
@@ -182,24 +170,6 @@ def _(
     ctx: Any, shape: Array, key: Array, counter: Array, alg: Array, minval: Array, maxval: Array, *, dtype: DType
 ) -> Array:
     return _integers(_given_stream(key, counter, alg), shape, minval, maxval, dtype)
-
-
-uniform_int_by_seed = define_op(
-    "StatelessRandomUniformInt(shape: T, seed: Tseed, minval: dtype, maxval: dtype) -> (output: dtype) {dtype: type in "
-    "[int32,int64]; T: type in [int32,int64]; Tseed: type in [int32,int64] = int64}"
-).not_differentiable()
-
-
-@uniform_int_by_seed.shape
-def _(shape: InputShape, seed: InputShape, minval: InputShape, maxval: InputShape) -> TensorShape:
-    _check_seed(seed)
-    scalar_bounds(minval, maxval)
-    return described_shape(shape)
-
-
-@uniform_int_by_seed.kernel("CPU")
-def _(ctx: Any, shape: Array, seed: Array, minval: Array, maxval: Array, *, dtype: DType) -> Array:
-    return _integers(hashed_stream(seed), shape, minval, maxval, dtype)
 
 
 def _integers(stream: Philox, shape: Array, minval: Array, maxval: Array, dtype: DType) -> Array:
@@ -287,19 +257,6 @@ def stateless_normal(
         return _scaled_normal(normal_op, shape, seed, mean, stddev, dtype, scope)
 
 
-def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = dtypes.float32,
-    name: str | None = None,
-) -> Tensor:
-    """As `stateless_normal`, but nothing beyond two standard deviations from the mean."""
-    with name_scope(name, "stateless_truncated_normal", [shape, seed, mean, stddev]) as scope:
-        return _scaled_normal(truncated_normal_op, shape, seed, mean, stddev, dtype, scope)
-
-
 def _scaled_normal(op: Op, shape: Any, seed: Any, mean: Any, stddev: Any, dtype: Any, scope: str) -> Tensor:
     shape = shape_tensor(shape)
     mean = convert_to_tensor(mean, dtype=dtype, name="mean")
@@ -316,14 +273,6 @@ def stateless_multinomial(
     """Categories drawn from unnormalised log probabilities [batch, classes]: [batch, num_samples]."""
     with name_scope(name, "stateless_multinomial", [logits, seed]):
         return _categories(logits, num_samples, seed, output_dtype)
-
-
-def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
-) -> Tensor:
-    """`stateless_multinomial` under another name."""
-    with name_scope(name, "stateless_categorical", [logits, seed]):
-        return _categories(logits, num_samples, seed, dtype)
 
 
 def _categories(logits: Any, num_samples: Any, seed: Any, dtype: Any) -> Tensor:

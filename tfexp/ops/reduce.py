@@ -63,11 +63,6 @@ any_ = define_op(
     "Any(input: bool, reduction_indices: Tidx) -> (output: bool) {keep_dims: bool = false; Tidx: type in [int32,"
     "int64] = int32}"
 )
-euclidean_norm = define_op(
-    "EuclideanNorm(input: T, reduction_indices: Tidx) -> (output: T) {keep_dims: bool = false; T: type in [float,"
-    "double,int32,uint8,int16,int8,complex64,int64,qint8,quint8,qint32,bfloat16,qint16,quint16,uint16,complex128,"
-    "half,uint32,uint64]; Tidx: type in [int32,int64] = int32}"
-)
 
 
 # --- shapes -------------------------------------------------------------------------------------------------------
@@ -157,15 +152,6 @@ def _any(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray 
     return _OR(x, axis=axes, out=out, keepdims=keep_dims)
 
 
-def _norm(x: np.ndarray, axes: tuple[int, ...], keep_dims: bool, out: np.ndarray | None = None) -> np.ndarray:
-    squares = (np.conjugate(x) * x) if x.dtype.kind == "c" else np.square(x)
-    total = np.sqrt(_ADD(squares, axis=axes, dtype=x.dtype, keepdims=keep_dims)).astype(x.dtype)
-    if out is None:
-        return total
-    out[...] = total
-    return out
-
-
 def _attach(op: Op, reducer: Reducer) -> None:
     op.shape(reduced_static_shape)
 
@@ -199,7 +185,6 @@ for _op, _reducer in (
     (min_, _min),
     (all_, _all),
     (any_, _any),
-    (euclidean_norm, _norm),
 ):
     _attach(_op, _reducer)
 
@@ -349,8 +334,3 @@ def reduce_any(
 ) -> Tensor:
     """Whether any (of bool elements) is true over `axis`, see `reduce_sum`. `tf.reduce_any`."""
     return _reduce(any_, input_tensor, axis, keepdims, name, reduction_indices, keep_dims)
-
-
-def reduce_euclidean_norm(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
-    """The root of the sum of squares over `axis`, see `reduce_sum`. `tf.math.reduce_euclidean_norm`."""
-    return _reduce(euclidean_norm, input_tensor, axis, keepdims, name, None, None)

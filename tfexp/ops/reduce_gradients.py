@@ -144,13 +144,3 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     products = array.reshape(complex_numbers.conj(left) * complex_numbers.conj(right), moved_shape)
     result = grad * get_op("Transpose")(products, get_op("InvertPermutation")(order), name="transpose")
     return [array.reshape(result, input_shape), None]
-
-
-@reduce.euclidean_norm.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    norm = op.outputs[0]
-    if not op.get_attr("keep_dims"):
-        kept = kept_shape(array.shape(op.inputs[0]), op.inputs[1])
-        norm = array.reshape(norm, kept)
-        grad = array.reshape(grad, kept)
-    return [elementwise_division.truediv(op.inputs[0], norm / grad), None]

@@ -1,4 +1,4 @@
-"""Gamma, Poisson and binomial numbers from a Philox stream, drawn as TensorFlow's kernels draw them.
+"""Gamma and Poisson numbers from a Philox stream, drawn as TensorFlow's kernels draw them.
 
 Each value has 256 blocks of the stream to itself, so values do not depend on how many words their neighbours reject.
 All of it is float64 arithmetic, rounded at the end. The draws of all values go on together, a step at a time, over
@@ -21,13 +21,6 @@ Rows = npt.NDArray[np.intp]
 # Poisson rates from here on are sampled by transformed rejection instead of multiplied uniforms.
 _LARGE_RATE = 10.0
 
-# From so many expected successes on, binomial numbers are sampled by transformed rejection.
-_FEW_SUCCESSES = 10.0
-
-# log(k!) - ((k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2) for the first k.
-_FIRST_RESTS = np.array(
-    [math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + math.log(2 * math.pi) / 2) for k in range(10)]
-)
 
 _log_gamma = np.frompyfunc(math.lgamma, 1, 1)
 
@@ -149,76 +142,3 @@ def _poisson_large(draws: _Draws, rows: Rows, rates: Doubles, out: Doubles) -> N
         accepted = quick | (possible & (left <= right))
         out[rows[accepted]] = k[accepted]
         rows = rows[~accepted]
-
-
-def binomial(stream: Philox, samples: int, count: Array, prob: Array) -> Doubles:
-    """`samples` numbers from Binomial(count, prob) for each pair of two 1-d arrays: [samples, len(count)].
-
-    Few expected successes: the failures between them are geometric numbers, which are added up (Devroye: "Non-uniform
-    random variate generation", 1986, X.4). Many: transformed rejection, Hörmann: "The generation of binomial random
-    variates" (1993), algorithm BTRS. Probabilities above a half count failures. Where there are no such distributions, NaN;
-    an infinite count gives infinity. The numbers are not those that TensorFlow draws.
-    """
-    counts, chances = (np.repeat(array.astype(np.float64), samples) for array in (count, prob))
-    draws = _Draws(stream, len(counts))
-    out = np.full(len(counts), np.nan)
-    rarer = np.where(chances <= 0.5, chances, 1 - chances)
-    valid = np.isfinite(counts) & (counts >= 0) & (rarer >= 0)
-    out[(counts == np.inf) & (rarer >= 0)] = np.inf
-    few = counts * rarer < _FEW_SUCCESSES
-    _binomial_few(draws, np.flatnonzero(valid & few), counts, rarer, out)
-    _binomial_many(draws, np.flatnonzero(valid & ~few), counts, rarer, out)
-    failures = np.flatnonzero(valid & (chances > 0.5))
-    out[failures] = counts[failures] - out[failures]
-    return out.reshape(len(count), samples).T
-
-
-def _binomial_few(draws: _Draws, rows: Rows, counts: Doubles, chances: Doubles, out: Doubles) -> None:
-    out[rows] = 0
-    trials = np.zeros(len(rows))
-    while len(rows):
-        with np.errstate(divide="ignore"):  # nothing ever succeeds with chance zero
-            trials = trials + np.ceil(np.log(draws.uniforms(rows)) / np.log1p(-chances[rows]))
-        going_on = trials <= counts[rows]
-        rows, trials = rows[going_on], trials[going_on]
-        out[rows] += 1
-
-
-def _binomial_many(draws: _Draws, rows: Rows, counts: Doubles, chances: Doubles, out: Doubles) -> None:
-    while len(rows):
-        n, p = counts[rows], chances[rows]
-        # The constants are the article's fit of the hat function.
-        deviation = np.sqrt(n * p * (1 - p))
-        b = 1.15 + 2.53 * deviation
-        a = -0.0873 + 0.0248 * b + 0.01 * p
-        alpha = (2.83 + 5.1 / b) * deviation
-        odds = p / (1 - p)
-        mode = np.floor((n + 1) * p)
-        u = draws.uniforms(rows) - 0.5
-        v = draws.uniforms(rows)
-        distance = 0.5 - np.abs(u)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            k = np.floor((2 * a / distance + b) * u + n * p + 0.5)
-            accepted = (distance >= 0.07) & (v <= 0.92 - 4.2 / b)
-            possible = ~accepted & (k >= 0) & (k <= n)
-            left = np.log(v * alpha / (a / (distance * distance) + b))
-        n, odds, mode, held = n[possible], odds[possible], mode[possible], k[possible]
-        right = (
-            (mode + 0.5) * np.log((mode + 1) / (odds * (n - mode + 1)))
-            + (n + 1) * np.log((n - mode + 1) / (n - held + 1))
-            + (held + 0.5) * np.log(odds * (n - held + 1) / (held + 1))
-            + (_stirling_rest(mode) + _stirling_rest(n - mode) - _stirling_rest(held) - _stirling_rest(n - held))
-        )
-        accepted[possible] = left[possible] <= right
-        out[rows[accepted]] = k[accepted]
-        rows = rows[~accepted]
-
-
-def _stirling_rest(k: Doubles) -> Doubles:
-    """log(k!) less Stirling's formula with k + 1: a series from ten on, as the article has it, exact below."""
-    whole = k + 1
-    square = whole * whole
-    series = (1 / 12 - (1 / 360 - 1 / 1260 / square) / square) / whole
-    few = k < len(_FIRST_RESTS)
-    rest: Doubles = np.where(few, _FIRST_RESTS[np.where(few, k, 0).astype(np.intp)], series)
-    return rest

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.kernel import Call, Ref
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import Op, define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.operation import Operation
 from tfexp.ops import state
-from tfexp.ops.handle_ops import Destroyable
 from tfexp.ops.shape_rules import with_rank
 
 KIND = "resource variable"
@@ -93,22 +92,6 @@ def _(ctx: Any, resource: Ref) -> np.ndarray:
 @read_variable_op.gradient
 def _(op: Operation, grad: Any) -> Any:
     return grad
-
-
-# TensorFlow's Savers of today say with it that the next read need not be a copy.
-disable_copy_on_read_op = variable_op(
-    "DisableCopyOnRead(resource: resource) -> () #stateful", writes=False, uninitialized=True
-)
-
-
-@disable_copy_on_read_op.shape
-def _(resource: InputShape) -> None:
-    with_rank(resource, 0)
-
-
-@disable_copy_on_read_op.kernel("CPU")
-def _(ctx: Any, resource: Ref) -> None:
-    """Nothing: reads are copies where they have to be."""
 
 
 assign_variable_op = variable_op(
@@ -206,26 +189,3 @@ def _(resource: InputShape) -> TensorShape:
 def _(ctx: Any, resource: Ref, *, limit: int) -> Any:
     """The value before the increment; OutOfRangeError, and no increment, at the limit."""
     return state.count_up(resource, limit)
-
-
-destroy_resource_op = variable_op(
-    "DestroyResourceOp(resource: resource) -> () {ignore_lookup_error: bool = true} #stateful", uninitialized=True
-)
-
-
-@destroy_resource_op.shape
-def _(resource: InputShape) -> None:
-    return None
-
-
-@destroy_resource_op.kernel("CPU")
-def _(ctx: Any, resource: Any, *, ignore_lookup_error: bool) -> None:
-    """It is as before it was made. NotFoundError where a variable was so already, unless that is ignored."""
-    if isinstance(resource, Destroyable):
-        resource.destroy()
-        return
-    if not isinstance(resource, Ref):
-        raise UnimplementedError(None, None, f"A {type(resource).__name__} cannot be destroyed")
-    if resource.value is None and not ignore_lookup_error:
-        raise NotFoundError(None, None, f"Resource localhost/{resource.name}/Var does not exist.")
-    resource.value = None

@@ -137,8 +137,9 @@ def _sizes(data: Tensor, ids: Tensor, num_segments: Any) -> Tensor:
     ids = convert_to_tensor(ids)
     ones = array_fill.ones(shape_as_tensor(ids), dtype=data.dtype)
     counts = segment.unsorted_segment_sum(ones, ids, num_segments)
-    tail = array_fill.ones([array.rank(data) - array.rank(ids)], dtype=dtypes.int32)
-    counts = array.reshape(counts, array_join.concat([num_segments[None], tail], axis=0))
+    rows = num_segments[None]
+    tail = array_fill.ones([array.rank(data) - array.rank(ids)], dtype=num_segments.dtype)
+    counts = array.reshape(counts, array_join.concat([rows, tail], axis=0))
     return elementwise_binary.maximum(counts, 1)
 
 

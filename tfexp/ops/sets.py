@@ -1,4 +1,4 @@
-"""Sets in the last dimension of tensors: `tf.sets`, dense or sparse. TF 1.15.
+"""Sets in the last dimension of tensors, dense or sparse, for the metrics of rankings. TF 1.15.
 
 All sets of a tensor are handled at once: an element becomes one number of its set and its value, and sets of numbers are
 what NumPy knows.
@@ -224,11 +224,6 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     _check_type("a", a)
     result: Tensor = set_size_op(*a.parts, validate_indices=validate_indices)
     return result
-
-
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """The elements of either. Source: `tf.sets.union`, `tf.sets.set_union`."""
-    return _of_two(a, b, ("union", "union"), validate_indices)
 
 
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:

@@ -13,7 +13,7 @@ from tfexp.graph.collections import GraphKeys
 from tfexp.graph.convert import constant
 from tfexp.graph.dependencies import group
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import add_to_collection, device, get_collection, name_scope
+from tfexp.graph.scopes import device, get_collection, name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array_join import stack
 from tfexp.ops.array_mask import boolean_mask
@@ -26,12 +26,6 @@ class Resource(NamedTuple):
     handle: Any
     create: Any
     is_initialized: Any
-
-
-def register_resource(handle: Any, create_op: Any, is_initialized_op: Any, is_shared: bool = True) -> None:
-    """Have it initialised with the variables: with the global ones, or the local ones."""
-    collection = GraphKeys.RESOURCES if is_shared else GraphKeys.LOCAL_RESOURCES
-    add_to_collection(collection, Resource(handle, create_op, is_initialized_op))
 
 
 def shared_resources() -> list[Resource]:

@@ -1,4 +1,4 @@
-"""Blocks of space moved to the batch or to the channels, and back: SpaceToBatch(ND), SpaceToDepth, and what undoes them."""
+"""Blocks of space moved to the batch and back, for dilated convolutions: SpaceToBatchND, BatchToSpaceND."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from tfexp.core import dtypes
-from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.merged_shape import merged
-from tfexp.core.op import Op, define_op
+from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.operation import Operation
@@ -20,7 +19,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import Array
 from tfexp.ops.array_fill import zeros
 from tfexp.ops.array_join import stack
-from tfexp.ops.shape_rules import with_rank
 
 _INDEX = "type in [int32,int64] = int32"
 _ND = f"T: type; Tblock_shape: {_INDEX}"
@@ -30,12 +28,6 @@ space_to_batch_nd_op = define_op(
 )
 batch_to_space_nd_op = define_op(
     f"BatchToSpaceND(input: T, block_shape: Tblock_shape, crops: Tcrops) -> (output: T) {{{_ND}; Tcrops: {_INDEX}}}"
-)
-space_to_batch_op = define_op(
-    f"SpaceToBatch(input: T, paddings: Tpaddings) -> (output: T) {{T: type; Tpaddings: {_INDEX}; block_size: int >= 2}}"
-)
-batch_to_space_op = define_op(
-    f"BatchToSpace(input: T, crops: Tidx) -> (output: T) {{T: type; block_size: int >= 2; Tidx: {_INDEX}}}"
 )
 
 # --- batch: shapes ----------------------------------------------------------------------------------------------------
@@ -109,18 +101,6 @@ def _(input: InputShape, block_shape: InputShape, paddings: InputShape) -> Tenso
 def _(input: InputShape, block_shape: InputShape, crops: InputShape) -> TensorShape:
     count = _checked_block(input.known_dims, block_shape, crops, "crops")
     return _to_space(input, block_shape.value, crops.value, count)
-
-
-@space_to_batch_op.shape
-def _(input: InputShape, paddings: InputShape, *, block_size: int) -> TensorShape:
-    merged(paddings, TensorShape([2, 2]))
-    return _to_batch(with_rank(input, 4), np.array([block_size] * 2), paddings.value, 2)
-
-
-@batch_to_space_op.shape
-def _(input: InputShape, crops: InputShape, *, block_size: int) -> TensorShape:
-    merged(crops, TensorShape([2, 2]))
-    return _to_space(with_rank(input, 4), np.array([block_size] * 2), crops.value, 2)
 
 
 # --- batch: kernels ---------------------------------------------------------------------------------------------------
@@ -197,23 +177,6 @@ def _(ctx: Any, input: Array, block_shape: Array, crops: Array) -> Array:
     return _batch_to_space(input, block_shape, crops)
 
 
-@space_to_batch_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array, paddings: Array, *, block_size: int) -> Array:
-    _check_rank(input)
-    return _space_to_batch(input, np.array([block_size] * 2), paddings)
-
-
-@batch_to_space_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array, crops: Array, *, block_size: int) -> Array:
-    _check_rank(input)
-    return _batch_to_space(input, np.array([block_size] * 2), crops)
-
-
-def _check_rank(x: Array) -> None:
-    if x.ndim != 4:
-        raise ValueError(f"Input rank should be: 4 instead of: {x.ndim}")
-
-
 @space_to_batch_nd_op.gradient
 def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [batch_to_space_nd_op(grad, op.inputs[1], op.inputs[2]), None, None]
@@ -224,136 +187,13 @@ def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
     return [space_to_batch_nd_op(grad, op.inputs[1], op.inputs[2]), None, None]
 
 
-@space_to_batch_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [batch_to_space(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
-
-
-@batch_to_space_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Tensor | None]:
-    return [space_to_batch(grad, op.inputs[1], block_size=op.attrs["block_size"]), None]
-
-
 # --- depth ------------------------------------------------------------------------------------------------------------
-
-_DEPTH = "{T: type; block_size: int >= 2; data_format: string in ['NHWC','NCHW','NCHW_VECT_C'] = 'NHWC'}"
-space_to_depth_op = define_op(f"SpaceToDepth(input: T) -> (output: T) {_DEPTH}")
-depth_to_space_op = define_op(f"DepthToSpace(input: T) -> (output: T) {_DEPTH}")
-
-
-def _axes(data_format: str) -> tuple[int, int, int]:
-    """Where depth, rows and columns are."""
-    return (1, 2, 3) if data_format.startswith("NCHW") else (3, 1, 2)
-
-
-def _divided(size: int | None, divisor: int) -> int | None:
-    if size is not None and size % divisor:
-        raise ValueError(f"Dimension size must be evenly divisible by {divisor} but is {size}")
-    return None if size is None else size // divisor
-
-
-def _depth_shape(op: Op, to_depth: bool) -> None:
-    @op.shape
-    def _(input: InputShape, *, block_size: int, data_format: str) -> TensorShape:
-        dims = with_rank(input, 5 if data_format == "NCHW_VECT_C" else 4).as_list()
-        depth, *space = _axes(data_format)
-        squared = block_size * block_size
-        for axis in space:
-            size = dims[axis]
-            dims[axis] = _divided(size, block_size) if to_depth else None if size is None else size * block_size
-        size = dims[depth]
-        dims[depth] = (None if size is None else size * squared) if to_depth else _divided(size, squared)
-        return TensorShape(dims)
-
-
-_depth_shape(space_to_depth_op, True)
-_depth_shape(depth_to_space_op, False)
-
-
-def _as_nhwc(x: Array, data_format: str) -> Array:
-    if data_format == "NCHW_VECT_C":
-        raise ValueError("NCHW_VECT_C is of quantized graphs on GPUs; CPU kernels take NHWC and NCHW")
-    _check_rank(x)
-    return np.moveaxis(x, 1, -1) if data_format == "NCHW" else x
-
-
-def _from_nhwc(x: Array, data_format: str) -> Array:
-    return np.ascontiguousarray(np.moveaxis(x, -1, 1)) if data_format == "NCHW" else x
-
-
-@space_to_depth_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
-    x = _as_nhwc(input, data_format)
-    batch, rows, columns, depth = x.shape
-    if rows % block_size or columns % block_size:
-        raise ValueError(f"Image width {columns} and height {rows} should be divisible by block_size: {block_size}")
-    parts = x.reshape(batch, rows // block_size, block_size, columns // block_size, block_size, depth)
-    blocks = parts.transpose(0, 1, 3, 2, 4, 5)
-    dims = (batch, rows // block_size, columns // block_size, depth * block_size * block_size)
-    return _from_nhwc(blocks.reshape(dims), data_format)
-
-
-@depth_to_space_op.kernel("CPU", "XLA", view=True)
-def _(ctx: Any, input: Array, *, block_size: int, data_format: str) -> Array:
-    x = _as_nhwc(input, data_format)
-    batch, rows, columns, depth = x.shape
-    if depth % (block_size * block_size):
-        raise ValueError(f"Input depth dimension {depth} should be divisible by: {block_size * block_size}")
-    parts = x.reshape(batch, rows, columns, block_size, block_size, depth // (block_size * block_size))
-    whole = parts.transpose(0, 1, 3, 2, 4, 5)
-    dims = (batch, rows * block_size, columns * block_size, depth // (block_size * block_size))
-    return _from_nhwc(whole.reshape(dims), data_format)
-
-
-def _depth_gradients(op: Op, back: Op) -> None:
-    @op.gradient
-    def _(node: Operation, grad: Tensor) -> Tensor:
-        result: Tensor = back(grad, block_size=node.attrs["block_size"], data_format=node.attrs["data_format"])
-        return result
-
-
-_depth_gradients(space_to_depth_op, depth_to_space_op)
-_depth_gradients(depth_to_space_op, space_to_depth_op)
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
 
 space_to_batch_nd = space_to_batch_nd_op
 batch_to_space_nd = batch_to_space_nd_op
-
-
-def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """Blocks of pixels become channels. Source: `tf.nn.space_to_depth`."""
-    result: Tensor = space_to_depth_op(input, block_size=block_size, data_format=data_format, name=name)
-    return result
-
-
-def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
-    """Channels become blocks of pixels. Source: `tf.nn.depth_to_space`."""
-    result: Tensor = depth_to_space_op(input, block_size=block_size, data_format=data_format, name=name)
-    return result
-
-
-def space_to_batch(
-    input: Any, paddings: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
-) -> Tensor:
-    """Images' rows and columns in blocks, moved to the batch. Source: `tf.space_to_batch`."""
-    size = deprecated_argument_lookup("block_shape", block_shape, "block_size", block_size)
-    block = np.array([size, size], np.int64)
-    result = space_to_batch_nd_op(input, paddings=paddings, block_shape=block, name=name)
-    result.set_shape(result.get_shape().with_rank(4))
-    return result  # type: ignore[no-any-return]
-
-
-def batch_to_space(
-    input: Any, crops: Any, block_size: Any = None, name: str | None = None, block_shape: Any = None
-) -> Tensor:
-    """What `space_to_batch` did, undone. Source: `tf.batch_to_space`."""
-    size = deprecated_argument_lookup("block_shape", block_shape, "block_size", block_size)
-    block = np.array([size, size], np.int64)
-    result = batch_to_space_nd_op(input, crops=crops, block_shape=block, name=name)
-    result.set_shape(result.get_shape().with_rank(4))
-    return result  # type: ignore[no-any-return]
 
 
 def required_space_to_batch_paddings(

@@ -13,7 +13,7 @@ from tfexp.core import dtypes
 from tfexp.core.deprecation import deprecated_argument_lookup
 from tfexp.core.shape import TensorShape, broadcast_shapes
 from tfexp.graph.constant_value import constant_value
-from tfexp.graph.convert import IndexedSlices, constant, convert_to_tensor
+from tfexp.graph.convert import constant, convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.shape_inference import static_value_as_shape
 from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor, is_sparse
@@ -24,25 +24,13 @@ from tfexp.ops import (
     array_gather,
     array_identity,
     array_mask,
-    array_order,
     array_partition,
     cast,
-    comparison,
 )
-from tfexp.ops.sparse_layout import concat_op, fill_op, reshape_op, slice_op, sparse_reorder
+from tfexp.ops.sparse_layout import concat_op, reshape_op
 from tfexp.ops.sparse_math import add_op, dense_add_op, matmul_op
 
 # --- to and from dense -------------------------------------------------------------------------------------------------
-
-
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a tensor that are not 0, as a SparseTensor. Source: `tf.sparse.from_dense`."""
-    with name_scope(name, "dense_to_sparse") as scope:
-        del scope
-        tensor = convert_to_tensor(tensor)
-        indices = array_mask.where(comparison.not_equal(tensor, array_fill.zeros_like(tensor)))
-        values = array_gather.gather_nd(tensor, indices)
-        return SparseTensor(indices, values, array.shape(tensor, out_type=dtypes.int64))
 
 
 def sparse_tensor_to_dense(
@@ -148,15 +136,6 @@ def _concatenated(shapes: list[TensorShape], axis: int, expand: bool) -> list[in
     return [int(d) for d in dims]
 
 
-def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
-    """The part of at most `size` that begins at `start`, cut at the tensor's end. Source: `tf.sparse_slice`."""
-    x = as_sparse_tensor(sp_input)
-    start = convert_to_tensor(start, dtypes.int64)
-    size = convert_to_tensor(size, dtypes.int64)
-    with name_scope(name, "SparseSlice", [x.indices]) as scope:
-        return SparseTensor(*slice_op(*x.parts, start, size, name=scope))
-
-
 def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     """The elements for which the bool vector `to_retain` is true. Source: `tf.sparse_retain`."""
     x = as_sparse_tensor(sp_input)
@@ -168,50 +147,6 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     indices = array_gather.gather(x.indices, places)
     values = array_gather.gather(x.values, places)
     return SparseTensor(indices, values, array_identity.identity(x.dense_shape))
-
-
-def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
-    """The tensor with its dimensions in the order `perm` (turned round by default), reordered. `tf.sparse_transpose`."""
-    with name_scope(name, "SparseTranspose", [sp_input.indices]):
-        x = as_sparse_tensor(sp_input)
-        if perm is None:
-            rank = x.get_shape().ndims
-            if rank is None:
-                axes: Any = array.rank(x)
-                perm = (axes - 1) - array_fill.range(0, axes, 1)
-            else:
-                perm = (rank - 1) - np.arange(0, rank, 1)
-        columns = array_order.transpose(array_gather.gather(array_order.transpose(x.indices), perm))
-        order = constant_value(convert_to_tensor(perm))
-        dims = x.get_shape()
-        if order is not None and dims.rank is not None and len(order) != dims.rank:
-            raise ValueError(f"Dimensions {len(order)} and {dims.rank} are not compatible")
-        if order is not None and dims.is_fully_defined():
-            sizes = dims.as_list()
-            dense_shape: Any = [sizes[axis] for axis in order]
-        else:
-            dense_shape = array_gather.gather(x.dense_shape, perm)
-        return sparse_reorder(SparseTensor(columns, x.values, dense_shape))
-
-
-def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
-    """(the tensor with `default_value` at [row, 0, …] of each empty row, which rows were empty).
-
-    Source: `tf.sparse_fill_empty_rows`, `tf.sparse.fill_empty_rows`.
-    The indices of the result are in row-major order if those of the input were.
-    """
-    x = as_sparse_tensor(sp_input)
-    with name_scope(name, "SparseFillEmptyRows", [x.indices]):
-        default = convert_to_tensor(default_value, dtype=x.values.dtype)
-        indices, values, was_empty, _ = fill_op(*x.parts, default)
-        return SparseTensor(indices, values, x.dense_shape), was_empty
-
-
-def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
-    """The slices of `a` whose index is not one of `mask_indices`. Source: `tf.sparse_mask`, `tf.sparse.mask`."""
-    with name_scope(name, "sparse_mask", [a.values, a.indices, mask_indices]) as scope:
-        kept, places = array_order.setdiff1d(a.indices, mask_indices)
-        return IndexedSlices(array_gather.gather(a.values, places, name=scope), kept, a.dense_shape)
 
 
 # --- arithmetic --------------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Ops that move the elements of sparse tensors: reordered, reshaped, joined, sliced, with empty rows filled."""
+"""Ops that move the elements of sparse tensors: reordered, reshaped, joined."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InternalError, invalid
+from tfexp.core.errors import invalid
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
@@ -238,71 +238,6 @@ def _(
 
 # --- sliced ------------------------------------------------------------------------------------------------------------
 
-slice_op = define_op(
-    "SparseSlice(indices: int64, values: T, shape: int64, start: int64, size: int64) -> (output_indices: int64, "
-    "output_values: T, output_shape: int64) {T: type}"
-)
-slice_grad_op = define_op(
-    "SparseSliceGrad(backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64) -> "
-    f"(val_grad: T) {{T: type in [{NUMBERS}]}}"
-)
-
-
-@slice_op.shape
-def _(indices: InputShape, values: InputShape, dims: InputShape, start: InputShape, size: InputShape) -> list[TensorShape]:
-    for vector in (values, dims, start, size):
-        with_rank(vector, 1)
-    return [TensorShape([None, dim_of(dims, 0)]), TensorShape([None]), dims]
-
-
-@slice_op.kernel("CPU")
-def _(ctx: Any, indices: Array, values: Array, shape: Array, start: Array, size: Array) -> list[Array]:
-    check_sparse(indices, values, shape)
-    for what, vector in (("start", start), ("size", size)):
-        if len(vector) != len(shape):
-            raise invalid(f"Expected {what} to be a vector of length {len(shape)} but got length {len(vector)}")
-    inside = ((indices >= start) & (indices < start + size)).all(axis=1)
-    kept = np.maximum(np.minimum(size, shape - start), 0)
-    return [indices[inside] - start, values[inside], kept]
-
-
-@slice_op.gradient
-def _(op: Operation, *grads: Any) -> list[Any]:
-    return [None, slice_grad_op(grads[1], op.inputs[0], op.inputs[3], op.outputs[0]), None, None, None]
-
-
-@slice_grad_op.shape
-def _(grad: InputShape, indices: InputShape, start: InputShape, kept: InputShape) -> TensorShape:
-    with_rank(grad, 1)
-    return TensorShape([dim_of(with_rank(indices, 2), 0)])
-
-
-@slice_grad_op.kernel("CPU")
-def _(ctx: Any, backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array) -> Array:
-    if len(backprop_val_grad) != len(output_indices):
-        raise invalid(
-            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
-            f"{len(backprop_val_grad)} and {len(output_indices)}"
-        )
-    if input_indices.ndim != 2 or output_indices.ndim != 2:
-        sizes = f"{dims_text(input_indices.shape)} and {dims_text(output_indices.shape)}"
-        raise invalid(f"Input and output indices should be matrices but received shapes: {sizes}")
-    if input_indices.shape[1] != output_indices.shape[1]:
-        ranks = f"{input_indices.shape[1]} and {output_indices.shape[1]}"
-        raise invalid(f"The input and output should have the same ndims: got: {ranks}")
-    if input_start.shape != input_indices.shape[1:]:
-        sizes = f"{input_indices.shape[1]} but got shape {dims_text(input_start.shape)}"
-        raise invalid(f"Expected input_start to be a vector of length {sizes}")
-    places = matches(input_indices - input_start, output_indices)
-    # The slice has kept its elements in their order.
-    used = 0
-    for place in places[places >= 0].tolist():
-        used += place == used
-    if used != len(output_indices):
-        text = f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(output_indices)}, used: {used}"
-        raise InternalError(None, None, text)
-    return taken(backprop_val_grad, places)
-
 
 def matches(wanted: Array, rows: Array) -> Array:
     """For each row of `wanted` the number of the equal row of `rows`, -1 for none."""
@@ -322,80 +257,3 @@ def taken(values: Array, places: Array) -> Array:
 
 
 # --- empty rows --------------------------------------------------------------------------------------------------------
-
-fill_op = define_op(
-    "SparseFillEmptyRows(indices: int64, values: T, dense_shape: int64, default_value: T) -> (output_indices: int64, "
-    "output_values: T, empty_row_indicator: bool, reverse_index_map: int64) {T: type}"
-)
-fill_grad_op = define_op(
-    "SparseFillEmptyRowsGrad(reverse_index_map: int64, grad_values: T) -> (d_values: T, d_default_value: T) {T: type}"
-)
-
-
-@fill_op.shape
-def _(indices: InputShape, values: InputShape, dims: InputShape, default: InputShape) -> list[TensorShape]:
-    with_rank(default, 0)
-    count = merged_dims(dim_of(with_rank(indices, 2), 0), dim_of(with_rank(values, 1), 0))
-    rank = dim_of(with_rank(dims, 1), 0)
-    merged_dims(dim_of(indices, 1), rank)
-    known = dims.value_as_shape.known_dims
-    return [
-        TensorShape([None, rank]),
-        TensorShape([None]),
-        TensorShape([known[0] if known else None]),
-        TensorShape([count]),
-    ]
-
-
-@fill_op.kernel("CPU")
-def _(ctx: Any, indices: Array, values: Array, dense_shape: Array, default_value: Array) -> list[Array]:
-    if dense_shape.ndim != 1 or not len(dense_shape):
-        raise invalid(f"dense_shape must be a non-empty vector, saw: {dims_text(dense_shape.shape)}")
-    if indices.ndim != 2:
-        raise invalid(f"indices must be a matrix, saw: {dims_text(indices.shape)}")
-    if values.shape != indices.shape[:1]:
-        raise invalid(
-            f"The length of `values` ({dims_text(values.shape)}) must match the rows of `indices` ({len(indices)})."
-        )
-    if np.ndim(default_value):
-        raise invalid(f"default_value must be a scalar, saw: {dims_text(np.shape(default_value))}")
-    count = int(dense_shape[0])
-    rows = indices[:, 0]
-    if count == 0 and len(rows):
-        raise invalid(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(rows)}")
-    bad = (rows < 0) | (rows >= count)
-    if bad.any():
-        i = int(np.argmax(bad))
-        reason = f"{rows[i]} < 0" if rows[i] < 0 else f"{rows[i]} >= {count}"
-        raise invalid(f"indices({i}, 0) is invalid: {reason}")
-    empty = np.bincount(rows, minlength=count) == 0
-    added = np.zeros((int(empty.sum()), indices.shape[1]), np.int64)
-    added[:, 0] = np.flatnonzero(empty)
-    order = np.argsort(np.concatenate([rows, added[:, 0]]), kind="stable")
-    everything = np.concatenate([values, np.full(len(added), default_value, values.dtype)])
-    places = np.empty(len(order), np.int64)
-    places[order] = np.arange(len(order))
-    return [np.concatenate([indices, added])[order], everything[order], empty, places[: len(rows)]]
-
-
-@fill_op.gradient
-def _(op: Operation, unused: Any, grad: Tensor, *others: Any) -> list[Any]:
-    values, default = fill_grad_op(op.outputs[3], grad)
-    return [None, values, None, default]
-
-
-@fill_grad_op.shape
-def _(places: InputShape, grad: InputShape) -> list[TensorShape]:
-    with_rank(grad, 1)
-    return [with_rank(places, 1), TensorShape([])]
-
-
-@fill_grad_op.kernel("CPU")
-def _(ctx: Any, reverse_index_map: Array, grad_values: Array) -> list[Array]:
-    bad = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
-    if bad.any():
-        wrong = reverse_index_map[np.argmax(bad)]
-        raise invalid(f"Elements in reverse index must be in [0, {len(grad_values)}) but got {wrong}")
-    rest = np.ones(len(grad_values), bool)
-    rest[reverse_index_map] = False
-    return [grad_values[reverse_index_map], np.asarray(grad_values[rest].sum(dtype=grad_values.dtype), grad_values.dtype)]

@@ -1,4 +1,4 @@
-"""Reductions of sparse tensors, to dense and to sparse results, and softmax over their last dimension. TF 1.15.
+"""Sums of sparse tensors, with dense results. TF 1.15.
 
 Only the elements that there are count: where a result has none, a dense one is 0 and a sparse one has no element.
 """
@@ -17,19 +17,15 @@ from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.graph.constant_value import constant_value
 from tfexp.graph.convert import constant
 from tfexp.graph.operation import Operation
-from tfexp.graph.scopes import name_scope
-from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
+from tfexp.graph.sparse_tensor import as_sparse_tensor
 from tfexp.graph.tensor import Tensor
-from tfexp.ops import array, array_fill, array_gather, cast, elementwise_unary
+from tfexp.ops import array, array_fill, array_gather, cast
 from tfexp.ops.reduce_gradients import kept_shape
-from tfexp.ops.shape_rules import with_rank
-from tfexp.ops.sparse_elementwise import dense_add_op
-from tfexp.ops.sparse_layout import NUMBERS, REAL, check_sparse, row_major
+from tfexp.ops.sparse_layout import NUMBERS, check_sparse, row_major
 
 Array = np.ndarray
 
 _ARGUMENTS = "(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32)"
-_SPARSE = "(output_indices: int64, output_values: T, output_shape: int64)"
 
 
 # --- groups of elements ------------------------------------------------------------------------------------------------
@@ -79,7 +75,6 @@ def _kept(dims: Array, stay: list[int]) -> Array:
 # --- to dense ----------------------------------------------------------------------------------------------------------
 
 reduce_sum_op = define_op(f"SparseReduceSum{_ARGUMENTS} -> (output: T) {{keep_dims: bool = false; T: type in [{NUMBERS}]}}")
-reduce_max_op = define_op(f"SparseReduceMax{_ARGUMENTS} -> (output: T) {{keep_dims: bool = false; T: type in [{REAL}]}}")
 
 
 def _dense(op: Op, ufunc: np.ufunc) -> None:
@@ -107,7 +102,6 @@ def _dense(op: Op, ufunc: np.ufunc) -> None:
 
 
 _dense(reduce_sum_op, np.add)
-_dense(reduce_max_op, np.maximum)
 
 
 @reduce_sum_op.gradient
@@ -123,34 +117,6 @@ def _(op: Operation, grad: Tensor) -> list[Any]:
 
 
 # --- to sparse ---------------------------------------------------------------------------------------------------------
-
-reduce_sum_sparse_op = define_op(
-    f"SparseReduceSumSparse{_ARGUMENTS} -> {_SPARSE} {{keep_dims: bool = false; T: type in [{NUMBERS}]}}"
-)
-reduce_max_sparse_op = define_op(
-    f"SparseReduceMaxSparse{_ARGUMENTS} -> {_SPARSE} {{keep_dims: bool = false; T: type in [{REAL}]}}"
-)
-
-
-def _sparse(op: Op, ufunc: np.ufunc) -> None:
-    @op.shape
-    def _(indices: InputShape, values: InputShape, dims: InputShape, axes: InputShape, *, keep_dims: bool) -> Any:
-        return [TensorShape(None)] * 3
-
-    @op.kernel("CPU")
-    def _(
-        ctx: Any, input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
-    ) -> list[Array]:
-        stay, places, values = _reduced(ufunc, input_indices, input_values, input_shape, reduction_axes)
-        if not keep_dims:
-            return [places, values.copy(), input_shape[stay]]
-        indices = np.zeros((len(places), len(input_shape)), np.int64)
-        indices[:, stay] = places
-        return [indices, values.copy(), _kept(input_shape, stay)]
-
-
-_sparse(reduce_sum_sparse_op, np.add)
-_sparse(reduce_max_sparse_op, np.maximum)
 
 
 # --- functions ---------------------------------------------------------------------------------------------------------
@@ -181,96 +147,4 @@ def sparse_reduce_sum(
     return result
 
 
-def sparse_reduce_max(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
-) -> Tensor:
-    """The dense maxima of the elements along `axis`; 0 where there is none. Source: `tf.sparse_reduce_max`."""
-    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
-    result: Tensor = reduce_max_op(*inputs, keep_dims=keep)
-    return result
-
-
-def sparse_reduce_sum_sparse(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
-) -> SparseTensor:
-    """The sums over `axis` as a SparseTensor. Source: `tf.sparse_reduce_sum_sparse`."""
-    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
-    return SparseTensor(*reduce_sum_sparse_op(*inputs, keep_dims=keep))
-
-
-def sparse_reduce_max_sparse(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, reduction_axes: Any = None, keep_dims: bool | None = None
-) -> SparseTensor:
-    """The maxima along `axis` as a SparseTensor. Source: `tf.sparse_reduce_max_sparse`."""
-    inputs, keep = _arguments(sp_input, axis, reduction_axes, keepdims, keep_dims)
-    return SparseTensor(*reduce_max_sparse_op(*inputs, keep_dims=keep))
-
-
-def sparse_reduce_max_v2(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False, name: str | None = None
-) -> Tensor | SparseTensor:
-    """The maxima along `axis`, dense or sparse. Source: `tf.sparse.reduce_max`, TF 2.0."""
-    return _dense_or_sparse(reduce_max_op, reduce_max_sparse_op, sp_input, axis, keepdims, output_is_sparse, name)
-
-
-def sparse_reduce_sum_v2(
-    sp_input: Any, axis: Any = None, keepdims: bool | None = None, output_is_sparse: bool = False, name: str | None = None
-) -> Tensor | SparseTensor:
-    """The sums over `axis`, dense or sparse. Source: `tf.sparse.reduce_sum`, TF 2.0."""
-    return _dense_or_sparse(reduce_sum_op, reduce_sum_sparse_op, sp_input, axis, keepdims, output_is_sparse, name)
-
-
-def _dense_or_sparse(
-    dense: Op, sparse: Op, sp_input: Any, axis: Any, keepdims: bool | None, output_is_sparse: bool, name: str | None
-) -> Any:
-    inputs, keep = _arguments(sp_input, axis, None, keepdims, None)
-    if output_is_sparse:
-        return SparseTensor(*sparse(*inputs, keep_dims=keep, name=name))
-    return dense(*inputs, keep_dims=keep, name=name)
-
-
 # --- softmax -----------------------------------------------------------------------------------------------------------
-
-softmax_op = define_op(
-    "SparseSoftmax(sp_indices: int64, sp_values: T, sp_shape: int64) -> (output: T) {T: type in [half,float,double]}"
-)
-
-
-@softmax_op.shape
-def _(indices: InputShape, values: InputShape, dims: InputShape) -> TensorShape:
-    with_rank(indices, 2)
-    with_rank(dims, 1)
-    return with_rank(values, 1)
-
-
-@softmax_op.kernel("CPU")
-def _(ctx: Any, sp_indices: Array, sp_values: Array, sp_shape: Array) -> Array:
-    check_sparse(sp_indices, sp_values, sp_shape)
-    if len(sp_shape) < 2:
-        raise invalid(f"Input should have rank >= 2, but received shape: {dims_text(sp_shape)}")
-    if not len(sp_values):
-        return sp_values.copy()
-    order, starts = _groups(sp_indices[:, :-1])
-    sizes = np.diff(np.append(starts, len(order)))
-    values = sp_values[order]
-    powers = np.exp(values - np.repeat(np.maximum.reduceat(values, starts), sizes))
-    result = np.empty_like(sp_values)
-    result[order] = powers / np.repeat(np.add.reduceat(powers, starts), sizes)
-    return result
-
-
-@softmax_op.gradient
-def _(op: Operation, grad: Tensor) -> list[Any]:
-    # d_x = y * (d_y - sum(y * d_y)), the sum along the last dimension.
-    indices, dims = op.inputs[0], op.inputs[2]
-    y: Any = op.outputs[0]
-    inner = reduce_sum_op(indices, y * grad, dims, [-1], keep_dims=True)
-    spread = dense_add_op(indices, grad, dims, elementwise_unary.neg(inner))
-    return [None, spread * y, None]
-
-
-def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax over the elements along the last dimension; what is missing stays so. Source: `tf.sparse_softmax`."""
-    with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
-        x = as_sparse_tensor(sp_input)
-        return SparseTensor(x.indices, softmax_op(*x.parts), x.dense_shape)

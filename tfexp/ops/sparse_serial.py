@@ -1,6 +1,6 @@
 """Sparse tensors as three serialized TensorProtos (or variants), to be stored and batched as dense ones. TF 1.15.
 
-`tf.io.serialize_sparse`, `tf.io.serialize_many_sparse`, `tf.io.deserialize_many_sparse`.
+For sparse elements of data sets (D6).
 """
 
 from __future__ import annotations
@@ -17,11 +17,9 @@ from tfexp.core.errors import invalid
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape, dims_text
 from tfexp.formats.tensor import array_to_wire, make_ndarray
-from tfexp.graph.sparse_tensor import SparseTensor, as_sparse_tensor
-from tfexp.graph.tensor import Tensor
-from tfexp.ops.shape_rules import merged_dims, with_rank
+from tfexp.ops.shape_rules import merged_dims
 from tfexp.ops.sparse_batches import Parts, apart, together
-from tfexp.ops.sparse_layout import check_ranks, check_sparse, dim_of
+from tfexp.ops.sparse_layout import check_ranks, check_sparse
 
 Array = np.ndarray
 
@@ -36,10 +34,6 @@ serialize_many_op = define_op(
 deserialize_op = define_op(
     "DeserializeSparse(serialized_sparse: Tserialized) -> (sparse_indices: int64, sparse_values: dtype, "
     "sparse_shape: int64) {dtype: type; Tserialized: type in [string,variant] = string}"
-)
-deserialize_many_op = define_op(
-    "DeserializeManySparse(serialized_sparse: string) -> (sparse_indices: int64, sparse_values: dtype, sparse_shape: int64) "
-    "{dtype: type}"
 )
 
 
@@ -62,12 +56,6 @@ _SPARSE = [TensorShape([None, None]), TensorShape([None]), TensorShape([None])]
 def _(serialized: InputShape) -> list[TensorShape]:
     if serialized.known_dims is not None:
         merged_dims(3, serialized.known_dims[-1] if serialized.known_dims else None)
-    return list(_SPARSE)
-
-
-@deserialize_many_op.shape
-def _(serialized: InputShape) -> list[TensorShape]:
-    merged_dims(dim_of(with_rank(serialized, 2), 1), 3)
     return list(_SPARSE)
 
 
@@ -139,50 +127,4 @@ def _(ctx: Any, serialized_sparse: Array, *, dtype: DType) -> list[Array]:
     return _restore(serialized_sparse, dtype)
 
 
-@deserialize_many_op.kernel("CPU")
-def _(ctx: Any, serialized_sparse: Array, *, dtype: DType) -> list[Array]:
-    if serialized_sparse.ndim != 2:
-        raise invalid(f"Serialized sparses should be a matrix, has shape {dims_text(serialized_sparse.shape)}")
-    return _restore(serialized_sparse, dtype)
-
-
 # --- functions ---------------------------------------------------------------------------------------------------------
-
-
-def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
-    """[3]: indices, values and shape, each serialized. TypeError for what is not sparse. `tf.io.serialize_sparse`."""
-    x = as_sparse_tensor(sp_input)
-    result: Tensor = serialize_op(*x.parts, out_type=out_type, name=name)
-    return result
-
-
-def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
-    """[n, 3]: each of the sparse tensors along the first dimension. Source: `tf.io.serialize_many_sparse`."""
-    x = as_sparse_tensor(sp_input)
-    result: Tensor = serialize_many_op(*x.parts, out_type=out_type, name=name)
-    return result
-
-
-def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
-) -> SparseTensor:
-    """The batch of sparse tensors that [n, 3] strings stand for; `rank` is that of the result, where it is known.
-
-    InvalidArgumentError in the run for strings that are no such tensors, or of other types. Source:
-    `tf.io.deserialize_many_sparse`.
-    """
-    indices, values, dims = deserialize_many_op(serialized_sparse, dtype=dtype, name=name)
-    indices.set_shape([None, rank])
-    dims.set_shape([rank])
-    return SparseTensor(indices, values, dims)
-
-
-def deserialize_sparse(serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None) -> SparseTensor:
-    """The SparseTensor that the last dimension (3) of strings or variants stands for; of a `rank`, if that is known.
-
-    InvalidArgumentError as for `deserialize_many_sparse`. Source: `sparse_ops.deserialize_sparse`.
-    """
-    indices, values, dims = deserialize_op(serialized_sparse, dtype=dtype, name=name)
-    indices.set_shape([None, rank])
-    dims.set_shape([rank])
-    return SparseTensor(indices, values, dims)

@@ -9,7 +9,6 @@ from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.core.shape import InputShape, TensorShape
 from tfexp.ops.array import Array
-from tfexp.ops.handle_ops import behind_strings, string_handle
 
 
 class Stack:
@@ -19,24 +18,17 @@ class Stack:
         self.elem_type = elem_type
         self.max_size = max_size
         self.name = name
-        self.closed = False
         self.elements: list[Any] = []
 
     def push(self, value: Any) -> None:
-        self._check()
         if 0 <= self.max_size <= len(self.elements):
             raise InvalidArgumentError(None, None, f"Stack[{self.name}] overflowed its max_size ({self.max_size})")
         self.elements.append(value)
 
     def pop(self) -> Any:
-        self._check()
         if not self.elements:
             raise InvalidArgumentError(None, None, f"Stack[{self.name}] is empty when calling Pop().")
         return self.elements.pop()
-
-    def _check(self) -> None:
-        if self.closed:
-            raise InvalidArgumentError(None, None, f"Stack[{self.name}] has already been closed.")
 
 
 stack_op = define_op(
@@ -81,41 +73,3 @@ def _(handle: InputShape) -> TensorShape:
 @stack_pop_op.kernel("CPU", view=True)
 def _(ctx: Any, handle: Stack) -> Array:
     return handle.pop()
-
-
-stack_close_op = define_op("StackCloseV2(handle: resource) -> () #stateful")
-
-
-@stack_close_op.shape
-def _(handle: InputShape) -> None:
-    return None
-
-
-@stack_close_op.kernel("CPU")
-def _(ctx: Any, handle: Stack) -> None:
-    handle.closed = True
-    handle.elements.clear()
-
-
-# --- handles that are references to strings ---------------------------------------------------------------------------
-
-older_stack_op = define_op("Stack() -> (handle: ref string) {elem_type: type; stack_name: string = ''} #stateful")
-
-
-@older_stack_op.shape
-def _() -> TensorShape:
-    return TensorShape([2])
-
-
-@older_stack_op.kernel("CPU")
-def _(ctx: Any, *, elem_type: DType, stack_name: str) -> Array:
-    return string_handle("_stacks", Stack(elem_type, -1, stack_name or ctx.node_name))
-
-
-for _present in (stack_push_op, stack_pop_op, stack_close_op):
-    _older = define_op(
-        _present.signature.replace("V2(handle: resource", "(handle: ref string").removesuffix(" #stateful"),
-        writes_refs=False,
-    )
-    _older.shape_rule = _present.shape_rule
-    _older.kernels["CPU"] = behind_strings(_present.kernels["CPU"])

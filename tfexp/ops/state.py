@@ -14,12 +14,11 @@ import numpy as np
 
 from tfexp.core import dtypes
 from tfexp.core.dtypes import DType
-from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError
+from tfexp.core.errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tfexp.core.kernel import BindRequest, Call, Ref
 from tfexp.core.merged_shape import merged
 from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, dims_text
-from tfexp.core.text import as_text
 from tfexp.ops.shape_rules import with_rank
 
 NUMBERS = (
@@ -71,44 +70,6 @@ def _(ctx: Any, *, shape: TensorShape, dtype: DType, container: str, shared_name
     known = shape if shape.rank else TensorShape(None)
     ref: Ref = ctx.resource(container, name, lambda: Ref(name, dtype.base_dtype, known))
     return ref
-
-
-temporary_variable = define_op(
-    "TemporaryVariable() -> (ref: ref dtype) {shape: shape; dtype: type; var_name: string = ''} #stateful"
-)
-
-
-@temporary_variable.shape
-def _(*, shape: TensorShape) -> TensorShape:
-    return shape
-
-
-@temporary_variable.kernel("CPU")
-def _(ctx: Any, *, shape: TensorShape, dtype: DType, var_name: str) -> Ref:
-    """A variable that lives for this step only, so that no other step can see it."""
-    ref = Ref(as_text(var_name) or ctx.node_name, dtype.base_dtype, shape)
-    ref.value = np.zeros(tuple(shape.as_list()), dtype.as_numpy_dtype)  # type: ignore[arg-type]
-    return ref
-
-
-destroy_temporary_variable = define_op(
-    "DestroyTemporaryVariable(ref: ref T) -> (value: T) {T: type; var_name: string} #uninitialized_input"
-)
-
-
-@destroy_temporary_variable.shape
-def _(ref: TensorShape) -> TensorShape:
-    return ref
-
-
-@destroy_temporary_variable.kernel("CPU")
-def _(ctx: Any, ref: Ref, *, var_name: str) -> np.ndarray:
-    """The last value of the variable, which is gone after that. NotFoundError if it is gone, or has another name."""
-    if ref.value is None or as_text(var_name) != ref.name:
-        raise NotFoundError(None, None, f"Resource {as_text(var_name)} does not exist.")
-    value = buffer_of(ref)
-    ref.value = None
-    return value
 
 
 assign_op = define_op(

@@ -1,4 +1,4 @@
-"""Buckets for strings: `tf.string_to_hash_bucket`, `_fast` (FarmHash's Fingerprint64) and `_strong` (SipHash-2-4).
+"""Buckets for strings: `tf.string_to_hash_bucket_fast` (FarmHash's Fingerprint64).
 
 The hashes are those of their publications, in 64-bit arithmetic on arrays: strings of one length are hashed together.
 """
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.op import define_op
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving
@@ -148,41 +147,6 @@ def _farm_long(data: np.ndarray) -> Words:
     )
 
 
-# --- SipHash-2-4 (Aumasson, Bernstein 2012) ----------------------------------------------------------------------------
-
-
-def _sip_round(v: list[Words]) -> None:
-    v[0] = v[0] + v[1]
-    v[1] = _left(v[1], 13) ^ v[0]
-    v[0] = _left(v[0], 32)
-    v[2] = v[2] + v[3]
-    v[3] = _left(v[3], 16) ^ v[2]
-    v[0] = v[0] + v[3]
-    v[3] = _left(v[3], 21) ^ v[0]
-    v[2] = v[2] + v[1]
-    v[1] = _left(v[1], 17) ^ v[2]
-    v[2] = _left(v[2], 32)
-
-
-def sip_hash(data: np.ndarray, key: Sequence[int]) -> Words:
-    """SipHash-2-4 of each row of bytes, keyed by two 64-bit numbers."""
-    count, size = data.shape
-    halves = [U64(half % (1 << 64)) for half in key] * 2
-    start = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
-    v: list[Words] = [np.full(count, half ^ U64(other)) for half, other in zip(halves, start, strict=True)]
-    words = [word(data, at) for at in range(0, size - 7, 8)]
-    words.append(_tail(data, size // 8 * 8) | U64((size & 0xFF) << 56))
-    for one in words:
-        v[3] = v[3] ^ one
-        _sip_round(v)
-        _sip_round(v)
-        v[0] = v[0] ^ one
-    v[2] = v[2] ^ U64(0xFF)
-    for _ in range(4):
-        _sip_round(v)
-    return v[0] ^ v[1] ^ v[2] ^ v[3]
-
-
 # --- MurmurHash64A (Appleby, 2008), with TensorFlow's seed -------------------------------------------------------------
 
 _MURMUR = U64(0xC6A4A7935BD1E995)
@@ -204,18 +168,8 @@ def murmur64(data: np.ndarray) -> Words:
 
 # --- ops ---------------------------------------------------------------------------------------------------------------
 
-to_bucket_op = define_op("StringToHashBucket(string_tensor: string) -> (output: int64) {num_buckets: int >= 1}")
 to_bucket_fast_op = define_op("StringToHashBucketFast(input: string) -> (output: int64) {num_buckets: int >= 1}")
-to_bucket_strong_op = define_op(
-    "StringToHashBucketStrong(input: string) -> (output: int64) {num_buckets: int >= 1; key: list(int)}"
-)
-for _op in (to_bucket_op, to_bucket_fast_op, to_bucket_strong_op):
-    shape_preserving(_op).not_differentiable()
-
-
-@to_bucket_op.kernel("CPU")
-def _(ctx: Any, string_tensor: np.ndarray, *, num_buckets: int) -> Any:
-    return _buckets(string_tensor, murmur64, num_buckets)
+shape_preserving(to_bucket_fast_op).not_differentiable()
 
 
 @to_bucket_fast_op.kernel("CPU")
@@ -223,30 +177,7 @@ def _(ctx: Any, input: np.ndarray, *, num_buckets: int) -> Any:
     return _buckets(input, fingerprint64, num_buckets)
 
 
-@to_bucket_strong_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, *, num_buckets: int, key: Sequence[int]) -> Any:
-    if len(key) != 2:
-        raise InvalidArgumentError(None, None, "Key must have 2 elements")
-    return _buckets(input, lambda data: sip_hash(data, key), num_buckets)
-
-
-def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: Any = None, name: str | None = None, input: Any = None
-) -> Tensor:
-    """A number below `num_buckets` for each string, the same in every run. Source: `tf.string_to_hash_bucket`."""
-    bucket: Tensor = to_bucket_op(input if string_tensor is None else string_tensor, num_buckets=num_buckets, name=name)
-    return bucket
-
-
 def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """FarmHash's 64-bit fingerprint of each string, modulo `num_buckets`. Source: `tf.string_to_hash_bucket_fast`."""
     bucket: Tensor = to_bucket_fast_op(input, num_buckets=num_buckets, name=name)
-    return bucket
-
-
-def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Any, name: str | None = None) -> Tensor:
-    """The keyed hash of each string, modulo `num_buckets`; `key` is two integers, which keep out those who would flood
-    one bucket. Source: `tf.string_to_hash_bucket_strong`.
-    """
-    bucket: Tensor = to_bucket_strong_op(input, num_buckets=num_buckets, key=key, name=name)
     return bucket

@@ -1,9 +1,7 @@
-"""Joining the strings of one tensor: `tf.reduce_join`, `tf.strings.unsorted_segment_join`."""
+"""Joining the strings of one tensor: ReduceJoin, for the message of `Dataset.list_files` (D6)."""
 
 from __future__ import annotations
 
-import operator
-from itertools import dropwhile
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,6 @@ from tfexp.graph.scopes import name_scope
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import rank
 from tfexp.ops.array_fill import range as range_
-from tfexp.ops.shape_rules import merged_dims, with_rank
 from tfexp.ops.string_arrays import attr_bytes, string_array
 
 reduce_join_op = define_op(
@@ -95,53 +92,3 @@ def _all_axes(strings: Tensor) -> Tensor:
     if strings.shape.rank is not None:
         return constant(list(range(strings.shape.rank))[::-1], dtypes.int32)
     return range_(rank(strings) - 1, -1, -1)
-
-
-unsorted_segment_join_op = define_op(
-    "UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments) -> (output: string) "
-    "{separator: string = ''; Tindices: type in [int32,int64]; Tnumsegments: type in [int32,int64] = int32}"
-)
-
-
-@unsorted_segment_join_op.shape
-def _(inputs: TensorShape, segment_ids: TensorShape, num_segments: InputShape) -> TensorShape:
-    with_rank(num_segments, 0)
-    count = None if num_segments.value is None else int(num_segments.value)
-    if inputs.rank is None or segment_ids.rank is None:
-        return TensorShape(None)
-    dims, ids = inputs.known_dims or (), segment_ids.known_dims or ()
-    if len(ids) > len(dims):
-        raise ValueError(f"Shape must be at least rank {len(ids)} but is rank {len(dims)}")
-    for mine, other in zip(dims, ids, strict=False):
-        merged_dims(mine, other)
-    return TensorShape([count, *dims[len(ids) :]])
-
-
-@unsorted_segment_join_op.kernel("CPU")
-def _(ctx: Any, inputs: np.ndarray, segment_ids: np.ndarray, num_segments: Any, *, separator: bytes | str) -> np.ndarray:
-    array, ids, count = np.asarray(inputs, object), np.asarray(segment_ids), int(num_segments)
-    if array.shape[: ids.ndim] != ids.shape:
-        raise InvalidArgumentError(
-            None, None, f"Shape of segment_ids {ids.shape} must be a prefix of that of the inputs {array.shape}"
-        )
-    if count < 0 or (ids.size and not 0 <= ids.min() <= ids.max() < count):
-        raise InvalidArgumentError(
-            None, None, "segment_ids are not allowed to exceed num_segments or to have negative values."
-        )
-    rest = array.shape[ids.ndim :]
-    rows = array.reshape(ids.size, -1) if ids.size else array.reshape(0, int(np.prod(rest)))
-    order = np.argsort(ids.ravel(), kind="stable")
-    ends: Any = np.cumsum(np.bincount(ids.ravel(), minlength=count))[:-1] if count else []
-    glue = attr_bytes(separator)
-    groups = np.split(rows[order], ends)[:count]
-    # Nothing stands before what is empty so far, so that empty strings in front leave no separator.
-    joined = [glue.join(dropwhile(operator.not_, column)) for group in groups for column in group.T.tolist()]
-    return string_array(joined, (count, *rest))
-
-
-def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
-) -> Tensor:
-    """For each segment its strings, joined; "" for a segment that has none. Source: `tf.strings.unsorted_segment_join`."""
-    joined: Tensor = unsorted_segment_join_op(inputs, segment_ids, num_segments, separator=separator, name=name)
-    return joined

@@ -1,7 +1,7 @@
-"""Regular expressions: `tf.strings.regex_full_match`, `tf.regex_replace`.
+"""Regular expressions: `tf.regex_replace` (also `tf.strings.regex_replace`).
 
-TensorFlow uses RE2; here Python's `re` reads the patterns, with RE2's meaning of `.`, `$`, `\\d`, `\\w`, `\\s`, `\\z`,
-`[[:alpha:]]` and `\\pL`.
+TensorFlow uses RE2; here Python's `re` reads the patterns, with RE2's meaning of `.`, `$`, `\\d`, `\\w`, `\\s`, `\\z`
+and `[[:alpha:]]`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from tfexp.graph.tensor import Tensor
 from tfexp.ops.array import require_scalar
 from tfexp.ops.shape_rules import shape_preserving, with_rank
 from tfexp.ops.string_arrays import attr_bytes, shown, string_array, texts_of
-from tfexp.ops.unicode_classes import inside_of_brackets
 
 # The insides of a bracket expression that stand for POSIX classes.
 _POSIX = {
@@ -39,8 +38,7 @@ _POSIX = {
     "xdigit": "0-9A-Fa-f",
 }
 _TOKEN = re.compile(
-    r"\\Q(?P<literal>.*?)(?:\\E|\Z)|(?P<unicode>\\[pP](?:\{[^}]*\}|.))|"
-    r"(?P<escape>\\.)|\[:(?P<posix>\w+):\]|(?P<open>\[\^?\]?)|(?P<other>.)",
+    r"\\Q(?P<literal>.*?)(?:\\E|\Z)|(?P<unicode>\\[pP])|(?P<escape>\\.)|\[:(?P<posix>\w+):\]|(?P<open>\[\^?\]?)|(?P<other>.)",
     re.DOTALL,
 )
 
@@ -58,7 +56,7 @@ def _translated(pattern: str) -> str:
                 raise re.error(f"invalid character class: {token}")
             token = _POSIX[match["posix"]]
         elif match["unicode"] is not None:
-            token = _unicode_class(token, inside)
+            raise re.error(f"{token} is not supported")
         elif token == r"\z" or (token == "$" and not inside):
             token = r"\Z"
         elif token in (r"\C", r"\X", r"\Z"):
@@ -72,14 +70,6 @@ def _translated(pattern: str) -> str:
             token = "\\" + token
         parts.append(token)
     return "".join(parts)
-
-
-def _unicode_class(token: str, inside: bool) -> str:
-    try:
-        points = inside_of_brackets(token)
-    except LookupError:
-        raise re.error(f"invalid character class range: {token}") from None
-    return points if inside else f"[{points}]"
 
 
 @functools.lru_cache(maxsize=64)
@@ -128,18 +118,6 @@ def _matches(texts: np.ndarray, pattern: bytes) -> np.ndarray:
     expression = _compiled(pattern)
     found = [expression.fullmatch(_decoded(text)) is not None for text in texts_of(texts)]
     return np.array(found, np.bool_).reshape(np.shape(texts))
-
-
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """Whether the whole of each string matches the regular expression. Source: `tf.strings.regex_full_match`.
-
-    A pattern given as Python text becomes an attribute of the node.
-    """
-    if isinstance(pattern, (str, bytes)):
-        matched: Tensor = static_regex_full_match_op(input, pattern=pattern, name=name)
-    else:
-        matched = regex_full_match_op(input, pattern, name=name)
-    return matched
 
 
 Pieces = list[str | int]

@@ -1,9 +1,8 @@
-"""Splitting strings: `tf.string_split`, `tf.strings.split`. Results are sparse matrices, a row for each string."""
+"""Splitting strings: `tf.string_split`. Results are sparse matrices, a row for each string."""
 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,18 +16,14 @@ from tfexp.core.shape import TensorShape, dims_text
 from tfexp.graph.convert import convert_to_tensor
 from tfexp.graph.scopes import name_scope
 from tfexp.graph.sparse_tensor import SparseTensor
-from tfexp.ops.array import expand_dims, require_scalar
+from tfexp.ops.array import require_scalar
 from tfexp.ops.shape_rules import with_rank
 from tfexp.ops.string_arrays import string_array, texts_of
 from tfexp.ops.string_bytes import lay_out
-from tfexp.ops.string_text import SPACE
 
 string_split_op = define_op(
     "StringSplit(input: string, delimiter: string) -> (indices: int64, values: string, shape: int64) "
     "{skip_empty: bool = true}"
-)
-string_split_v2_op = define_op(
-    "StringSplitV2(input: string, sep: string) -> (indices: int64, values: string, shape: int64) {maxsplit: int = -1}"
 )
 
 
@@ -39,7 +34,6 @@ def _shapes(input: TensorShape, separator: TensorShape) -> list[TensorShape]:
 
 
 string_split_op.shape(_shapes)
-string_split_v2_op.shape(_shapes)
 string_split_op.not_differentiable()
 
 
@@ -101,31 +95,6 @@ def _(ctx: Any, input: np.ndarray, delimiter: Any, *, skip_empty: bool) -> tuple
     return _divided(input, separators, skip_empty, skip_empty_texts=True)
 
 
-@string_split_v2_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, sep: Any, *, maxsplit: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """As Python's `split`, but that what `maxsplit` parts in white space leave is a part, also when it is nothing."""
-    _require_texts(input, "sep", sep)
-    separator = np.asarray(sep).item()
-    if maxsplit == 0:
-        return _one_by_one(input, lambda text: [text])
-    if maxsplit < 0 and len(separator) <= 1:
-        return _divided(input, separator or SPACE, not separator, skip_empty_texts=False)
-    if separator:
-        return _one_by_one(input, lambda text: text.split(separator, maxsplit))
-    return _one_by_one(input, lambda text: _split_at_spaces(text, maxsplit))
-
-
-def _split_at_spaces(text: bytes, most: int) -> list[bytes]:
-    parts = _SPACES.split(text.lstrip(SPACE), most)
-    if len(parts) > most:
-        return parts
-    parts = parts if parts[-1] else parts[:-1]
-    return [*parts, b""] if len(parts) == most else parts
-
-
-_SPACES = re.compile(b"[" + SPACE + b"]+")
-
-
 def string_split(
     source: Any,
     sep: Any = None,
@@ -142,22 +111,3 @@ def string_split(
     with name_scope(name, "StringSplit", [source]):
         strings = convert_to_tensor(source, dtypes.string)
         return SparseTensor(*string_split_op(strings, convert_to_tensor(delimiter, dtypes.string), skip_empty=skip_empty))
-
-
-def strings_split(
-    input: Any = None,
-    sep: Any = None,
-    maxsplit: int = -1,
-    source: Any = None,
-    name: str | None = None,
-) -> Any:
-    """The parts of each string between separators (a text; None or "": any white space), as a SparseTensor.
-
-    At most `maxsplit` splits are made of a string, if that is not negative. Source: `tf.strings.split`.
-    """
-    with name_scope(name, "StringSplit", [input if source is None else source]):
-        strings = convert_to_tensor(input if source is None else source, dtypes.string)
-        if strings.shape.rank == 0:
-            strings = expand_dims(strings, 0)
-        separator = convert_to_tensor("" if sep is None else sep, dtypes.string)
-        return SparseTensor(*string_split_v2_op(strings, separator, maxsplit=maxsplit))

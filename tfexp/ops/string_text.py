@@ -1,10 +1,7 @@
-"""Strings one by one: `tf.strings.length`, `substr`, `strip`, `lower`, `upper`, base64."""
+"""Strings one by one: `tf.strings.length`, `substr`, `strip`."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +9,7 @@ import numpy as np
 
 from tfexp.core.errors import InvalidArgumentError
 from tfexp.core.merged_shape import shape_text
-from tfexp.core.op import Op, define_op
+from tfexp.core.op import define_op
 from tfexp.core.shape import TensorShape, broadcast_shapes
 from tfexp.graph.tensor import Tensor
 from tfexp.ops.shape_rules import shape_preserving, with_rank
@@ -59,40 +56,6 @@ def string_strip(input: Any, name: str | None = None) -> Tensor:
     """Each string without the ASCII white space at its ends. Source: `tf.strings.strip`."""
     stripped: Tensor = string_strip_op(input, name=name)
     return stripped
-
-
-string_lower_op = define_op("StringLower(input: string) -> (output: string) {encoding: string = ''}")
-string_upper_op = define_op("StringUpper(input: string) -> (output: string) {encoding: string = ''}")
-
-
-def _case_kernel(op: Op, of_bytes: Any, of_text: Any) -> None:
-    shape_preserving(op)
-
-    @op.kernel("CPU")
-    def _(ctx: Any, input: np.ndarray, *, encoding: bytes | str) -> np.ndarray:
-        coding = attr_bytes(encoding)
-        if coding not in (b"", b"utf-8"):
-            raise InvalidArgumentError(None, None, f"only utf-8 or '' (no encoding) is supported, received {shown(coding)}")
-        if coding == b"":
-            return string_array([of_bytes(text) for text in texts_of(input)], np.shape(input))
-        decoded = [text.decode("utf-8", "replace") for text in texts_of(input)]
-        return string_array([of_text(text).encode() for text in decoded], np.shape(input))
-
-
-_case_kernel(string_lower_op, bytes.lower, str.lower)
-_case_kernel(string_upper_op, bytes.upper, str.upper)
-
-
-def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Each string in lower case: its ASCII letters, or (`encoding="utf-8"`) all of them. Source: `tf.strings.lower`."""
-    lower: Tensor = string_lower_op(input, encoding=encoding, name=name)
-    return lower
-
-
-def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Each string in upper case: its ASCII letters, or (`encoding="utf-8"`) all of them. Source: `tf.strings.upper`."""
-    upper: Tensor = string_upper_op(input, encoding=encoding, name=name)
-    return upper
 
 
 # --- parts -------------------------------------------------------------------------------------------------------------
@@ -161,49 +124,3 @@ def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = 
 
 
 # --- base64 ------------------------------------------------------------------------------------------------------------
-
-encode_base64_op = define_op("EncodeBase64(input: string) -> (output: string) {pad: bool = false}")
-shape_preserving(encode_base64_op).not_differentiable()
-
-
-@encode_base64_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray, *, pad: bool) -> np.ndarray:
-    encoded = [base64.urlsafe_b64encode(text) for text in texts_of(input)]
-    return string_array(encoded if pad else [text.rstrip(b"=") for text in encoded], np.shape(input))
-
-
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
-    """Each string in the web-safe base64 alphabet, with `=` at the end if `pad`. Source: `tf.encode_base64`."""
-    encoded: Tensor = encode_base64_op(input, pad=pad, name=name)
-    return encoded
-
-
-decode_base64_op = define_op("DecodeBase64(input: string) -> (output: string)")
-shape_preserving(decode_base64_op).not_differentiable()
-
-_BASE64 = re.compile(rb"[0-9A-Za-z_-]*")
-
-
-@decode_base64_op.kernel("CPU")
-def _(ctx: Any, input: np.ndarray) -> np.ndarray:
-    return string_array([_from_base64(text) for text in texts_of(input)], np.shape(input))
-
-
-def _from_base64(text: bytes) -> bytes:
-    if len(text) % 4 == 1:
-        raise InvalidArgumentError(None, None, "Base64 string length cannot be 1 modulo 4.")
-    digits = text
-    if len(text) % 4 == 0:
-        digits = text[:-2] if text.endswith(b"==") else text[:-1] if text.endswith(b"=") else text
-    if not _BASE64.fullmatch(digits):
-        raise InvalidArgumentError(None, None, "Invalid character found in base64.")
-    try:
-        return base64.urlsafe_b64decode(digits + b"=" * (-len(digits) % 4))
-    except binascii.Error as error:
-        raise InvalidArgumentError(None, None, f"Invalid base64: {error}") from None
-
-
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
-    """What web-safe base64 texts, padded or not, stand for. Source: `tf.decode_base64`."""
-    decoded: Tensor = decode_base64_op(input, name=name)
-    return decoded

@@ -256,65 +256,7 @@ apply_adam = define_dense(
 )
 
 
-def _ada_max(
-    var: Array,
-    m: Array,
-    v: Array,
-    beta1_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
-    grad: Array,
-    s: Array,
-) -> None:
-    """Kingma and Ba 2014, section 7.1: Adam with the largest gradient, fading, in place of the second moment."""
-    np.multiply(grad, 1 - float(beta1), s)
-    np.multiply(m, beta1, m)
-    np.add(m, s, m)
-    np.multiply(v, beta2, v)
-    np.abs(grad, s)
-    np.maximum(v, s, out=v)
-    np.add(v, epsilon, s)
-    np.divide(m, s, s)
-    np.multiply(s, lr / (1 - beta1_power), s)
-    np.subtract(var, s, var)
-
-
-apply_ada_max = define_dense("AdaMax", "var m v", "beta1_power lr beta1 beta2 epsilon grad", Rule(_ada_max, 1, ("beta1",)))
-
-
 # --- agreement of signs (Bello et al. 2017, Neural Optimizer Search) ---------------------------------------------------
-
-
-def _agreement(m: Array, beta: Any, grad: Array, s: Array) -> None:
-    """`m` takes the gradient in; `s`: 1 where the two agree in sign, -1 where they do not, 0 where one is 0."""
-    np.multiply(m, beta, m)
-    np.multiply(grad, 1 - float(beta), s)
-    np.add(m, s, m)
-    np.multiply(np.sign(m), np.sign(grad), s)
-
-
-def _add_sign(var: Array, m: Array, lr: Any, alpha: Any, sign_decay: Any, beta: Any, grad: Array, s: Array) -> None:
-    _agreement(m, beta, grad, s)
-    np.multiply(s, sign_decay, s)
-    np.add(s, alpha, s)
-    np.multiply(s, lr, s)
-    np.multiply(s, grad, s)
-    np.subtract(var, s, var)
-
-
-def _power_sign(var: Array, m: Array, lr: Any, logbase: Any, sign_decay: Any, beta: Any, grad: Array, s: Array) -> None:
-    _agreement(m, beta, grad, s)
-    np.multiply(s, logbase * sign_decay, s)
-    np.exp(s, s)
-    np.multiply(s, lr, s)
-    np.multiply(s, grad, s)
-    np.subtract(var, s, var)
-
-
-apply_add_sign = define_dense("AddSign", "var m", "lr alpha sign_decay beta grad", Rule(_add_sign, 1, ("beta",)))
-apply_power_sign = define_dense("PowerSign", "var m", "lr logbase sign_decay beta grad", Rule(_power_sign, 1, ("beta",)))
 
 
 # --- FTRL --------------------------------------------------------------------------------------------------------------

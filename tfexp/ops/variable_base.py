@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import enum
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tfexp.core.dtypes import as_dtype
@@ -38,16 +37,6 @@ class VariableAggregation(enum.Enum):
 # --- who makes a variable ----------------------------------------------------------------------------------------------
 
 Creator = Callable[..., Any]
-
-
-@contextlib.contextmanager
-def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
-    """Variables of the default graph are made by `variable_creator(next_creator, **kwargs)` here. Source: TF 1.15.
-
-    `kwargs` are the arguments of `tf.Variable`. The innermost scope's creator comes first; `next_creator(**kwargs)` goes on.
-    """
-    with get_default_graph()._variable_creator_scope(variable_creator):
-        yield
 
 
 _default_creator: Creator | None = None

@@ -261,11 +261,6 @@ def scopes_of_graph() -> _Scopes:
     return scopes
 
 
-def opened_scopes() -> frozenset[str]:
-    """The names of the scopes that have been opened in the default graph, in this thread."""
-    return frozenset(scopes_of_graph().opened)
-
-
 def get_variable_scope() -> VariableScope:
     """The current variable scope of the default graph."""
     return scopes_of_graph().current
@@ -411,10 +406,6 @@ def variable_op_scope(
     """The spelling of `variable_scope` before it took `values`. Source: `tf.variable_op_scope`."""
     with variable_scope(**locals()) as scope:
         yield scope
-
-
-def no_regularizer(_: Any) -> None:
-    """As `regularizer=`: none, also where a scope has one. Source: `tf.no_regularizer`."""
 
 
 def get_variable(

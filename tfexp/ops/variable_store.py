@@ -275,18 +275,6 @@ def variable_store() -> VariableStore:
     return store
 
 
-@contextlib.contextmanager
-def used_store(store: VariableStore) -> Iterator[None]:
-    """Variables of the default graph are looked for and kept in this store here."""
-    kept = get_default_graph().outermost.get_collection_ref(_STORE)
-    before = list(kept)
-    kept[:] = [store]
-    try:
-        yield
-    finally:
-        kept[:] = before
-
-
 _STORE = ("variable store",)
 _STORE_OF_FUNCTIONS = ("variable store of functions",)
 
@@ -326,15 +314,6 @@ class EagerVariableStore:
         for name, variable in self._store._vars.items():
             copied._store._vars[name] = Variable(initial_value=variable.numpy(), name=name, trainable=variable.trainable)
         return copied
-
-
-def eager_store() -> EagerVariableStore | None:
-    """In eager execution, and in functions that are traced there, the store that is the default, or a new one; else None."""
-    graph = get_default_graph().outermost
-    if not graph.is_eager:
-        return None
-    kept = graph.get_collection_ref(_STORE)
-    return EagerVariableStore(kept[0] if kept else None)
 
 
 def _shared_parts(

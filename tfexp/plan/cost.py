@@ -34,7 +34,7 @@ _ELEMENTS = {
 _READS_SOME = "Gather"
 _CHANGES_SOME = "Scatter", "SparseApply"
 # The last two are what `accumulate` makes.
-_MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMul", "BatchMatMulV2", "_DescendByProduct", "_ResourceDescendByProduct"})
+_MATRIX_PRODUCTS = frozenset({"MatMul", "BatchMatMulV2", "_DescendByProduct", "_ResourceDescendByProduct"})
 # Work of the third order in the last dimension, in products of that order.
 _CUBIC = {
     "Cholesky": 0.5,
@@ -42,7 +42,6 @@ _CUBIC = {
     "MatrixSolve": 1.0,
     "MatrixInverse": 2.0,
     "Qr": 4.0,
-    "SelfAdjointEigV2": 15.0,
     "Svd": 30.0,
 }
 

@@ -95,7 +95,7 @@ def _if_subtrahend_is_zero(node: Node) -> Value | None:
 
 
 SAME_AS: dict[str, SameAs] = {
-    **dict.fromkeys(["Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "Snapshot"], _first),
+    **dict.fromkeys(["Identity", "StopGradient", "PlaceholderWithDefault"], _first),
     **dict.fromkeys(["Tile", "Squeeze", "ExpandDims"], _if_shape_stays),
     **dict.fromkeys(["Reshape", "BroadcastTo"], _if_known_shape_stays),
     **dict.fromkeys(_REDUCTIONS, _if_no_axes),

@@ -63,8 +63,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "tfexp.train.session_manager": "SessionManager",
         "tfexp.train.step_timer": "SecondOrStepTimer",
         "tfexp.train.stopping_hooks": (
-            "FeedFnHook FinalOpsHook GlobalStepWaiterHook NanLossDuringTrainingError NanTensorHook "
-            "StopAtStepHook"
+            "FeedFnHook FinalOpsHook GlobalStepWaiterHook NanLossDuringTrainingError NanTensorHook StopAtStepHook"
         ),
         "tfexp.train.supervisor": "Supervisor",
         "tfexp.train.sync_replicas": "SyncReplicasOptimizer",

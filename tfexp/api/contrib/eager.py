@@ -9,7 +9,6 @@ from tfexp.graph.gradient_functions import value_and_gradients_function as value
 from tfexp.graph.scopes import executing_eagerly as executing_eagerly
 from tfexp.graph.tape import GradientTape as GradientTape
 from tfexp.ops.eager_variables import EagerVariable as Variable
-from tfexp.ops.py_func import py_function as py_func
 from tfexp.ops.variable_store import EagerVariableStore as EagerVariableStore
 from tfexp.runtime.eager import enable_eager_execution as enable_eager_execution
 from tfexp.runtime.eager import list_devices as list_devices
@@ -17,4 +16,4 @@ from tfexp.runtime.eager import num_gpus as num_gpus
 
 in_eager_mode = executing_eagerly
 
-__all__ = ["Iterator", "Variable", "py_func"]
+__all__ = ["Iterator", "Variable"]
