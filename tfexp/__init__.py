@@ -15,6 +15,7 @@ __getattr__, __dir__, __all__ = _lazy_names(
         "tensorboard.compat.proto.meta_graph_pb2": "MetaGraphDef TensorInfo",
         "tensorboard.compat.proto.node_def_pb2": "NodeDef",
         "tensorboard.compat.proto.summary_pb2": "SummaryMetadata",
+        "tfexp.api.summary": "Event SessionLog Summary",
         "tfexp.core.device": "DeviceSpec",
         "tfexp.core.dtypes": "DType as_dtype",
         "tfexp.core.errors": "OpError",
