@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -62,42 +61,6 @@ def _inputs(count: int) -> graph_pb2.GraphDef:
     return graph
 
 
-def _calls(*names: str) -> graph_pb2.GraphDef:
-    """Functions of one input, of which each calls the next; the graph calls the first."""
-    graph = _of(lambda: tf.ones([3], name="x"))
-
-    def call(node: Any, name: str, source: str) -> None:
-        node.name, node.op = "call", "PartitionedCall"
-        node.input.append(source)
-        node.attr["Tin"].list.type.append(FLOAT)
-        node.attr["Tout"].list.type.append(FLOAT)
-        node.attr["f"].func.name = name
-
-    for name, following in itertools.pairwise(names):
-        function = graph.library.function.add()
-        function.signature.name = name
-        function.signature.input_arg.add(name="v", type=FLOAT)
-        function.signature.output_arg.add(name="o", type=FLOAT)
-        call(function.node_def.add(), following, "v")
-        function.ret["o"] = "call:output:0"
-    del graph.node[-1]
-    call(graph.node.add(), names[0], "x")
-    graph.node[-1].name = "run"
-    return graph
-
-
-def _doubling(depth: int) -> graph_pb2.GraphDef:
-    """Functions of which each calls the next twice: 2^depth nodes."""
-    graph = _nested_calls(depth)
-    for function in graph.library.function:
-        if function.node_def:
-            second = function.node_def.add()
-            second.CopyFrom(function.node_def[0])
-            second.name, second.input[0] = "again", "call:output:0"
-            function.ret["o"] = "again:output:0"
-    return graph
-
-
 def _nested_attr() -> graph_pb2.GraphDef:
     graph = _of(lambda: tf.ones([3], name="x"))
     inner = graph.node.add(name="deep", op="NoOp").attr["_nested"]
@@ -139,11 +102,6 @@ REFUSED: dict[str, Callable[[], graph_pb2.GraphDef]] = {
     "2^60 outputs": lambda: _outputs(HUGE),
     "2^60 inputs": lambda: _inputs(HUGE),
     "a list of a million types": _long_list,
-    "a function that calls itself": lambda: _calls("f", "f"),
-    "functions that call each other": lambda: _calls("f", "g", "h", "f"),
-    "functions 1,200 deep": lambda: _nested_calls(1200),
-    "functions that come to 2^40 nodes": lambda: _doubling(40),
-    "a function that is not there": lambda: _calls("f", "g"),
     "a cycle of 20,000 nodes": _wide_cycle,
 }
 
@@ -160,21 +118,9 @@ def _chain(length: int) -> graph_pb2.GraphDef:
     return graph
 
 
-def _nested_calls(depth: int) -> graph_pb2.GraphDef:
-    names = [f"f{number}" for number in range(depth)]
-    graph = _calls(*names, "last")
-    last = graph.library.function.add()
-    last.CopyFrom(graph.library.function[-2])
-    last.signature.name = "last"
-    del last.node_def[:]
-    last.ret["o"] = "v"
-    return graph
-
-
 # What is only odd, and may well be computed.
 ODD: dict[str, Callable[[], graph_pb2.GraphDef]] = {
     "a chain of 1,200 nodes": lambda: _chain(1200),
-    "functions 50 deep": lambda: _nested_calls(50),
     "attributes 20 deep": _nested_attr,
     "a constant of no elements in 2^60 rows": lambda: _of(lambda: tf.constant(make_empty())),
 }

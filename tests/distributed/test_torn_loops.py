@@ -270,21 +270,10 @@ def of_a_conditional(v: Variables) -> Any:
     return tf.cond(tf.equal(v.a, 1.0), lambda: endless(v), lambda: v.a + 0.0)
 
 
-def of_a_reference(v: Variables) -> Any:
-    handle = tf.raw_ops.TensorListReserve(element_shape=[2], num_elements=3, element_dtype=tf.float32)
-
-    def body(i: Any) -> Any:
-        with tf.control_dependencies([tf.assign_add(v.a, 1.0), tf.assign_add(v.b, [1.0, 1.0])]):
-            return i + tf.raw_ops.TensorListLength(input_handle=handle)
-
-    return tf.while_loop(lambda i: i < 9, body, [0])
-
-
 @pytest.mark.parametrize(
     ("loop", "reason"),
     [
         (of_a_conditional, "it belongs to a conditional, with cond/"),
-        (of_a_reference, r"\S*Enter \(Enter\) brings in what is no value that can be sent"),
     ],
 )
 def test_what_cannot_be_taken_apart_is_refused_by_name(servers: Any, graph: None, loop: Any, reason: str) -> None:

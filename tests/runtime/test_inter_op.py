@@ -64,14 +64,6 @@ def test_a_function_may_wait_for_one_that_comes_after_a_third() -> None:
             assert session.run([third, first, second]) == [3.0, 1.0, 2.0]
 
 
-def test_eager_functions_begin_at_once() -> None:
-    meeting = Meeting()
-    both = [tf.py_function(function, [], tf.float32) for function in (meeting.first, meeting.second)]
-    with tf.Session() as session:
-        for _ in range(3):
-            assert session.run(both) == [1.0, 2.0]
-
-
 def test_functions_in_a_loop_and_outside_begin_at_once() -> None:
     meeting = Meeting()
     looped = tf.while_loop(lambda i, x: i < 1, lambda i, x: (i + 1, tf.reshape(calls(meeting.first), [])), [0, 0.0])[1]

@@ -9,7 +9,7 @@ import numpy as np
 from tfexp.core.decision import truth
 from tfexp.core.kernel import DEAD, Ref
 from tfexp.core.op import define_op
-from tfexp.core.shape import InputShape, TensorShape, dims_text
+from tfexp.core.shape import InputShape, TensorShape
 from tfexp.graph.control_flow import merge as merge_values
 from tfexp.graph.control_flow import switch_ref_or_tensor
 from tfexp.graph.loop_nodes import output_context
@@ -146,29 +146,6 @@ def _(ctx: Any, inputs: list[Ref]) -> list[Any]:
     return _alive(inputs)
 
 
-ref_select_op = define_op(
-    "RefSelect(index: int32, inputs: ref N * T) -> (output: ref T) {T: type; N: int >= 1}",
-    writes_refs=False,
-)
-
-
-@ref_select_op.shape
-def _(index: InputShape, inputs: list[InputShape]) -> TensorShape:
-    with_rank(index, 0)
-    first = inputs[0]
-    alike = first.is_fully_defined() and all(shape.known_dims == first.known_dims for shape in inputs)
-    return first if alike else TensorShape(None)
-
-
-@ref_select_op.kernel("CPU", view=True)
-def _(ctx: Any, index: Array, inputs: list[Ref]) -> Ref:
-    if np.ndim(index):
-        raise ValueError(f"Index must be a scalar, but it has shape {dims_text(index.shape)}")
-    if not 0 <= index < len(inputs):
-        raise ValueError(f"Index must be in the range [0, {len(inputs)}) but got {index}")
-    return inputs[int(index)]
-
-
 # --- references ---------------------------------------------------------------------------------------------------------
 
 ref_identity_op = define_op("RefIdentity(input: ref T) -> (output: ref T) {T: type} #uninitialized_input", writes_refs=False)
@@ -187,18 +164,3 @@ def _(ctx: Any, input: Ref) -> Ref:
 @ref_identity_op.gradient
 def _(op: Operation, grad: Tensor) -> Tensor:
     return grad
-
-
-debug_gradient_ref_identity_op = define_op(
-    "DebugGradientRefIdentity(input: ref T) -> (output: ref T) {T: type} #uninitialized_input", writes_refs=False
-)
-
-
-@debug_gradient_ref_identity_op.shape
-def _(input: InputShape) -> TensorShape:
-    return input
-
-
-@debug_gradient_ref_identity_op.kernel("CPU", view=True)
-def _(ctx: Any, input: Ref) -> Ref:
-    return input

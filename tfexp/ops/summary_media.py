@@ -110,23 +110,6 @@ audio_summary_op = define_op(
 ).not_differentiable()
 
 
-# The op of graphs of before version 15, whose rate is an attribute.
-older_audio_summary_op = define_op(
-    "AudioSummary(tag: string, tensor: float) -> (summary: string) {sample_rate: float; max_outputs: int >= 1 = 3}"
-).not_differentiable()
-
-
-@older_audio_summary_op.shape
-def _(tag: InputShape, tensor: InputShape) -> TensorShape:
-    return TensorShape([])
-
-
-@older_audio_summary_op.kernel("CPU")
-def _(ctx: Any, tag: Any, tensor: np.ndarray, *, sample_rate: float, max_outputs: int) -> np.ndarray:
-    result: np.ndarray = audio_summary_op.kernels["CPU"].function(ctx, tag, tensor, sample_rate, max_outputs=max_outputs)
-    return result
-
-
 @audio_summary_op.shape
 def _(tag: InputShape, tensor: InputShape, sample_rate: InputShape) -> TensorShape:
     with_rank(sample_rate, 0)

@@ -168,7 +168,6 @@ class Variable(VariableV2):
         """The variables with nodes of their own that it is: itself, unless a strategy keeps copies."""
         return (self,)
 
-    _saveable: Any = None  # where one saves it in a way of its own: the `SaveableObject` for a key
 
     @property
     def _distribute_strategy(self) -> Any:

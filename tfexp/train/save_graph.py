@@ -24,6 +24,7 @@ from tfexp.ops import array, array_identity, save, state
 from tfexp.ops.partitioned_variable import PartitionedVariable
 from tfexp.ops.resource_state import assign_variable_op
 from tfexp.ops.resource_variables import ResourceVariable
+from tfexp.ops.saveable_object import SaveableObject
 from tfexp.ops.variable_base import Variable, node_name
 
 
@@ -35,8 +36,9 @@ class Saveable:
     tensor: Tensor | Callable[[], Tensor]  # what is written, or what makes it
     dtype: DType
     slice_spec: str
-    target: Any  # the reference or handle that is assigned to
+    target: Any  # the reference or handle that is assigned to, where no `owner` does it
     device: str
+    owner: SaveableObject | None = None
 
     def written(self) -> Tensor:
         """The tensor that is written; made now, where a function makes it."""
@@ -64,10 +66,10 @@ def saveables_from(var_list: Any) -> list[Saveable]:
     """The saveables of a list of variables or a dict from key to variable, by key. TypeError, ValueError as TF's."""
     by_key = values_by_key(var_list)
     saveables: list[Saveable] = []
-    seen: set[Operation] = set()
+    seen: set[Operation | SaveableObject] = set()
     for key in sorted(by_key):
         found = saveables_of(key, by_key[key])
-        restored = {s.target._op for s in found}
+        restored = {s.target._op if s.owner is None else s.owner for s in found}
         if seen & restored:
             raise ValueError(f"The same saveable will be restored with two names: {key}")
         seen |= restored
@@ -104,6 +106,8 @@ def _collect(by_key: dict[str, Any], value: Any) -> None:
         key = node_name(value)
     elif _is_read(value):
         key = value.op.inputs[0].op.name
+    elif isinstance(value, SaveableObject):
+        key = value.name
     else:
         raise TypeError(f"Variable to save is not a Variable: {value}")
     if key in by_key:
@@ -123,6 +127,11 @@ def saveables_of(key: str, value: Any) -> list[Saveable]:
                 raise ValueError(f"Slices must all be slices: {part}")
         # The slices' own name is the key in the checkpoint, unless a dict says otherwise.
         return [saveable_of(key, part, part._save_slice_info.spec) for part in parts]
+    if isinstance(value, SaveableObject):
+        return [
+            Saveable(spec.name, spec.tensor, spec.dtype, spec.slice_spec, value.op, value.device, value)
+            for spec in value.specs
+        ]
     if isinstance(value, Variable):
         info = value._save_slice_info
         return [saveable_of(key, value, "" if info is None else info.spec)]
@@ -213,7 +222,10 @@ class SaveGraphBuilder:
             specs = constant([s.slice_spec for s in saveables], dtype=dtypes.string, name="shape_and_slices")
             types = [s.dtype for s in saveables]
             values = save.restore_v2(prefix, names, specs, dtypes=types, name=scope)
-        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True)]
+        assigned = [s.restore(value, self.reshape) for s, value in zip(saveables, values, strict=True) if s.owner is None]
+        for owner in dict.fromkeys(s.owner for s in saveables if s.owner is not None):
+            own = [value for s, value in zip(saveables, values, strict=True) if s.owner is owner]
+            assigned.append(owner.restore(own, None))
         restored: Operation = group(*assigned, name=name)
         return restored
 
