@@ -15,8 +15,6 @@ X = np.float32([[1, 2, 4], [3, 5, 7]])
 def images(tf: Any) -> Outcome:
     image, length = np.arange(24.0).reshape(2, 3, 4), tf.placeholder(tf.int32, None, name="length")
     made = [
-        tf.image.is_jpeg(b"a"),
-        tf.image.transpose(image, name="turned"),
         tf.nn.avg_pool(image[None].astype(np.float32), [1, 2, 2, 1], [1, 1, 1, 1], "SAME"),
         tf.sequence_mask(length),
         *tf.tuple([[1.0, 2.0], tf.constant(3.0)]),

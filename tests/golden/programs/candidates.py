@@ -22,7 +22,6 @@ def samplers(tf: Any) -> Outcome:
                 made.append(sampler(true, 2, 5, unique, classes, seed=classes % 13))
             made.append(sampler(true, 2, 97, unique, 101, name="many"))
     made.append(tf.nn.uniform_candidate_sampler(true, 2, 53, False, 2**62 + 2**61, seed=1))
-    made.append(tf.nn.all_candidate_sampler(true, 2, 6, True))
     hits = tf.nn.compute_accidental_hits(true, tf.constant([2, 5, 3, 9, 2], tf.int64), 2)
     flat = [t for one in made for t in one]
     return runs(

@@ -12,11 +12,8 @@ INDICES = [[0, 1], [1, 0], [1, 2]]
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reorder": lambda tf, x, w: tf.sparse_reorder(x),
-    "reshape": lambda tf, x, w: tf.sparse_reshape(x, [2, -1]),
-    "slice": lambda tf, x, w: tf.sparse_slice(x, [0, 1], [2, 2]),
     "add": lambda tf, x, w: tf.sparse_add(x, x),
     "add_dense": lambda tf, x, w: tf.sparse_add(x, tf.slice(w, [0, 0], [3, 4])),
-    "fill_empty_rows": lambda tf, x, w: tf.sparse_fill_empty_rows(x, w[0, 0])[0],
     "matmul": lambda tf, x, w: tf.sparse_tensor_dense_matmul(x, w),
     "matmul_adjoint_a": lambda tf, x, w: tf.sparse_tensor_dense_matmul(x, tf.slice(w, [0, 0], [3, 4]), adjoint_a=True),
     "matmul_adjoint_b": lambda tf, x, w: tf.sparse_tensor_dense_matmul(x, tf.transpose(w), adjoint_b=True),
@@ -25,8 +22,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "reduce_sum_all": lambda tf, x, w: tf.sparse_reduce_sum(x),
     "reduce_sum_kept": lambda tf, x, w: tf.sparse_reduce_sum(x, [-1], keepdims=True),
     "to_dense": lambda tf, x, w: tf.sparse_tensor_to_dense(x),
-    "retain": lambda tf, x, w: tf.sparse_retain(x, [True, False, True]),
-    "transpose": lambda tf, x, w: tf.sparse_transpose(x),
 }
 
 
@@ -73,29 +68,8 @@ def placeholders(tf: Any) -> Outcome:
 
 
 @program(SOURCE)
-def concatenations(tf: Any) -> Outcome:
-    x, y = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4]), _sparse(tf, [[0, 5]], [4.0], [1, 6])
-    joined = [
-        tf.sparse_concat(1, [x, x]),
-        tf.sparse_concat(-1, [x, x, x]),
-        tf.sparse_concat(0, [x, y], expand_nonconcat_dim=True),
-    ]
-    parts = [part for z in joined for part in (z.indices, z.values, z.dense_shape)]
-    return runs(Run(parts), shapes=[z.get_shape().as_list() for z in joined])
-
-
-@program(SOURCE)
 def sums_above_a_threshold(tf: Any) -> Outcome:
     x = _sparse(tf, INDICES, [1.0, float("nan"), 3.0], [3, 4])
     y = _sparse(tf, [[0, 1], [2, 3]], [-1.0, 0.5], [3, 4])
     sums = [tf.sparse_add(x, y), tf.sparse_add(x, y, 1.0)]
     return runs(Run([part for z in sums for part in (z.indices, z.values, z.dense_shape)]))
-
-
-@program(SOURCE)
-def dense_and_back(tf: Any) -> Outcome:
-    x = tf.sparse.from_dense([[0.0, 1.0], [2.0, 0.0]])
-    slices = tf.IndexedSlices(tf.ones([3, 2]), tf.constant([1, 4, 5]))
-    kept = tf.sparse_mask(slices, [4])
-    dense = tf.sparse.to_dense(x, 7.0)
-    return runs(Run([x.indices, x.values, x.dense_shape, dense, kept.values, kept.indices]))

@@ -20,29 +20,6 @@ def _parts(*tensors: Any) -> list[Any]:
 
 
 @program(SOURCE)
-def serialized(tf: Any) -> Outcome:
-    x = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4])
-    words = _sparse(tf, INDICES, ["a", "bcd", ""], [3, 4])
-    one, many = tf.io.serialize_sparse(x), tf.io.serialize_many_sparse(x)
-    texts = [tf.io.serialize_sparse(words), tf.io.serialize_many_sparse(words)]
-    back = tf.io.deserialize_many_sparse(many, tf.float32)
-    batch = tf.io.deserialize_many_sparse(tf.stack([one, one]), tf.float32, rank=3)
-    said = tf.io.deserialize_many_sparse(texts[1], tf.string)
-    unbatched = tf.raw_ops.DeserializeSparse(serialized_sparse=one, dtype=tf.float32)
-    shapes = [back.get_shape().ndims, batch.get_shape().as_list()]
-    return runs(Run([one, many, *texts, *_parts(back, batch, said), *unbatched]), shapes=shapes)
-
-
-@program(SOURCE)
-def serialized_as_variants(tf: Any) -> Outcome:
-    x = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4])
-    one = tf.io.serialize_sparse(x, out_type=tf.variant)
-    many = tf.io.serialize_many_sparse(x, out_type=tf.variant)
-    back = [tf.raw_ops.DeserializeSparse(serialized_sparse=s, dtype=tf.float32) for s in (one, many)]
-    return runs(Run([part for parts in back for part in parts]))
-
-
-@program(SOURCE)
 def in_a_map(tf: Any) -> Outcome:
     x = _sparse(tf, INDICES, [1.0, 2.0, 3.0], [3, 4])
     add, take = tf.raw_ops.AddManySparseToTensorsMap, tf.raw_ops.TakeManySparseFromTensorsMap
