@@ -168,7 +168,6 @@ class Variable(VariableV2):
         """The variables with nodes of their own that it is: itself, unless a strategy keeps copies."""
         return (self,)
 
-
     @property
     def _distribute_strategy(self) -> Any:
         """The distribution strategy in whose scope it was made; None outside of all."""
