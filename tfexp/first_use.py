@@ -1,4 +1,4 @@
-"""What `import tfexp` installs: the registries that every graph goes through. The one module that knows all stages.
+"""Installs the registries that every graph goes through, when tfexp is imported. The one module that knows all stages.
 
 At once: operators of tensors, variables. When first asked for: ops, by their names, and sessions, by the scheme of their
 target (none: in this process).

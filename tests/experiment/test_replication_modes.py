@@ -161,7 +161,7 @@ def test_stopping_early_ends_everybody(way: str, update: str, cli: Callable, tmp
 def test_a_signal_saves_a_whole_step_and_the_run_goes_on(
     way: str, words: list[str], cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Those that make their steps together go on as if they had not stopped: to what one process comes to."""
+    """Synchronous workers resume to the bit: their result equals that of one process."""
     signals_after(20, monkeypatch)
     common = ["train.batch_size=30", "train.eval_every=10"]
     stopped = ["train.steps=1000000", "train.checkpoint_every=0", "hydra.run.dir=run"]

@@ -24,7 +24,7 @@ class Composite:
         raise NotImplementedError
 
     def of_values(self, name: str, function: Callable[..., Any], node_name: str | None) -> Any:
-        """What the op `name`, a `function` of each element alone, makes of it; NotImplemented for other ops."""
+        """Applies the element-wise op `name`, computed by `function`; NotImplemented for other ops."""
         return NotImplemented
 
     def fetched(self, values: Sequence[Any]) -> Any:

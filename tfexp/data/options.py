@@ -82,7 +82,7 @@ def _number(field: int, value: int) -> bytes:
 
 
 def _either(one: _Options, other: _Options, name: str) -> Any:
-    """What is set in either group."""
+    """The settings of both groups together."""
     first, second = getattr(one, name), getattr(other, name)
     if first is not None and second is not None and first != second:
         raise ValueError(f"Cannot merge incompatible values ({first!r} and {second!r}) of option: {name}")

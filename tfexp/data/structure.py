@@ -274,5 +274,5 @@ def batched(batch_size: Any, drop_remainder: Any) -> Callable[[Component], Compo
 
 
 def _known(value: Any) -> Any:
-    """What a number or a tensor always is; None where that depends on the run."""
+    """The static value of a number or a tensor; None where it depends on the run."""
     return constant_value(value) if isinstance(value, Tensor) else value
