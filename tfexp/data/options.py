@@ -82,7 +82,7 @@ def _number(field: int, value: int) -> bytes:
 
 
 def _either(one: _Options, other: _Options, name: str) -> Any:
-    """The settings of both groups together."""
+    """The value that either group gives the setting `name`; ValueError where the two differ."""
     first, second = getattr(one, name), getattr(other, name)
     if first is not None and second is not None and first != second:
         raise ValueError(f"Cannot merge incompatible values ({first!r} and {second!r}) of option: {name}")

@@ -1,4 +1,4 @@
-"""What reports are drawn with: axes and thinned curves."""
+"""Drawing of reports: axes and thinned curves."""
 
 from __future__ import annotations
 
