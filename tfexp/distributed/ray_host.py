@@ -287,7 +287,7 @@ def _actor_class() -> Any:
                         take_printed()
 
             class Link:
-                """What was printed before a message is in the log before the message comes."""
+                """Writes pending output to the log before it sends the message."""
 
                 def send(self, message: Any) -> None:
                     for stream in (sys.stdout, sys.stderr):

@@ -160,12 +160,6 @@ def encode_png(pixels: Pixels, compression: int = -1) -> bytes:
 # --- JPEG -------------------------------------------------------------------------------------------------------------
 
 
-def jpeg_shape(data: bytes) -> tuple[int, int, int]:
-    """(height, width, channels) from the header alone."""
-    image = _opened(data, "JPEG", "Invalid JPEG data, size " + str(len(data)))
-    return image.height, image.width, len(image.getbands())
-
-
 def decode_jpeg(data: bytes, channels: int, ratio: int = 1, truncated: bool = False) -> Pixels:
     """uint8 pixels, scaled down by `ratio` while decoding; `truncated`: what is missing from the file is gray."""
     what = "Invalid JPEG data or crop window, data size " + str(len(data))

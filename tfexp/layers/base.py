@@ -1,4 +1,4 @@
-"""What every layer of `tf.layers` and every recurrent cell is: variables that are made on first use, below one scope.
+"""Base class of the layers of `tf.layers` and of recurrent cells: makes its variables on first use, below one scope.
 
 A layer's scope is opened by the first call (or by `name`, when a functional form made the layer) and kept: later calls put
 their nodes below the name scope that it had then, and share its variables. Source: `tf.layers.Layer`, TF 1.15.
@@ -152,7 +152,7 @@ class Layer:
 
     @property
     def input(self) -> Any:
-        """What it was called with; AttributeError unless it was called once."""
+        """The inputs of the layer's only call; AttributeError unless it was called exactly once."""
         return self._of_the_only_call(self._inputs, "input")
 
     @property

@@ -1,4 +1,4 @@
-"""What a layer demands of its inputs. Source: `tf.layers.InputSpec`."""
+"""Constraints of a layer on its inputs. Source: `tf.layers.InputSpec`."""
 
 from __future__ import annotations
 

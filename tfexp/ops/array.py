@@ -45,15 +45,6 @@ def element_array(value: Any) -> Any:
     return value
 
 
-def variant_array(value: Any) -> Array:
-    """`value`, in an array of no dimensions if it is what a variant holds."""
-    if isinstance(value, np.ndarray):
-        return value
-    array: Array = np.empty((), object)
-    array[()] = value
-    return array
-
-
 def same_shape(x: InputShape) -> TensorShape:
     """The shape rule of ops whose output has the shape of their only input."""
     return x

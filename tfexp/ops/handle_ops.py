@@ -8,29 +8,17 @@ What lives for a step (stacks, TensorArrays) had strings for handles, too: a `St
 
 from __future__ import annotations
 
-import abc
-import dataclasses
 import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tfexp.core.errors import NotFoundError
-from tfexp.core.kernel import Kernel
 from tfexp.core.op import Op, Rule, define_op
 from tfexp.core.shape import TensorShape
 from tfexp.core.text import as_text
 
 _numbers = itertools.count()
-
-
-class Destroyable(abc.ABC):
-    """A resource, no variable, that DestroyResourceOp takes."""
-
-    @abc.abstractmethod
-    def destroy(self) -> None:
-        """It is as before it was made."""
 
 
 class Twins:
@@ -59,18 +47,6 @@ class Twins:
     def not_differentiable(self) -> None:
         for op in (self.newer, self.older):
             op.not_differentiable()
-
-
-def define_twins(signature: str) -> Twins:
-    """Register both forms of an op; `HANDLE` stands for the handle's type and `NAME(` for the name's end.
-
-    The older forms are not marked as having a state, but what they do with a reference counts as such.
-    """
-    name, _, rest = signature.partition("(")
-    marked = rest if rest.endswith("#stateful") else f"{rest} #stateful"
-    newer = define_op(f"{name}V2({marked.replace('HANDLE', 'resource')}")
-    older = define_op(f"{name}({marked.replace('HANDLE', 'ref string')}", writes_refs=False)
-    return Twins(newer, older)
 
 
 def define_handle(name: str, output: str, before: str = "", after: str = "", newer_attrs: str = "") -> Twins:
@@ -135,20 +111,3 @@ def string_handle(kind: str, thing: Any) -> StringHandle:
     handle = np.array([kind.encode(), thing.name.encode()], object).view(StringHandle)
     handle.thing = thing
     return handle
-
-
-def behind_strings(kernel: Kernel) -> Kernel:
-    """The kernel of an op that takes a thing first, for a `StringHandle` in its place.
-
-    NotFoundError where the strings do not come from an op of the step.
-    """
-
-    def function(ctx: Any, handle: Any, *inputs: Any, **attrs: Any) -> Any:
-        thing = getattr(handle, "thing", None)
-        if thing is None:
-            container, name = map(as_text, np.ravel(handle)[:2].tolist())
-            text = f"Container {container} does not exist. (Could not find resource: {container}/{name})"
-            raise NotFoundError(None, None, text)
-        return kernel.function(ctx, thing, *inputs, **attrs)
-
-    return dataclasses.replace(kernel, function=function)

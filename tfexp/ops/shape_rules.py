@@ -105,16 +105,6 @@ def sparse_rank(indices: TensorShape, values: TensorShape, dims: TensorShape) ->
     return rank if length is None else length
 
 
-def unknown_shapes(op: Op) -> Op:
-    """Give an op, whatever its inputs are, outputs of which nothing is known before it runs."""
-
-    @op.shape
-    def _(*inputs: TensorShape, **attrs: Any) -> Any:
-        return TensorShape(None) if op.has_single_output else [TensorShape(None)] * len(op.outputs)
-
-    return op
-
-
 def shape_preserving(op: Op) -> Op:
     """Give an op the rule of the element-wise unary ops: the output is shaped like the first input."""
     op.shape(lambda x, *others: x)

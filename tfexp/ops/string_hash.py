@@ -153,19 +153,6 @@ _MURMUR = U64(0xC6A4A7935BD1E995)
 _SEED = U64(0xDECAFCAFFE)
 
 
-def murmur64(data: np.ndarray) -> Words:
-    """MurmurHash64A of each row of bytes."""
-    count, size = data.shape
-    h: Words = np.full(count, _SEED ^ (U64(size) * _MURMUR))
-    for at in range(0, size - 7, 8):
-        k = word(data, at) * _MURMUR
-        h = (h ^ (k ^ (k >> U64(47))) * _MURMUR) * _MURMUR
-    if size % 8:
-        h = (h ^ _tail(data, size // 8 * 8)) * _MURMUR
-    h = shift_mix(h) * _MURMUR
-    return shift_mix(h)
-
-
 # --- ops ---------------------------------------------------------------------------------------------------------------
 
 to_bucket_fast_op = define_op("StringToHashBucketFast(input: string) -> (output: int64) {num_buckets: int >= 1}")
